@@ -1,0 +1,1 @@
+"""Deterministic exploration of thread schedules, for torch.compile and anything else."""
