@@ -1,1 +1,10 @@
-"""Deterministic exploration of thread schedules, for torch.compile and anything else."""
+"""Deterministic exploration of thread schedules, for ``torch.compile`` and anything else.
+
+The public face. A scenario is declared with :class:`Scenario`; bodies may name a place with :func:`marker` and
+ask which thread they are with :func:`thread_index`; neither does anything outside a run.
+"""
+
+from .control.marks import marker, thread_index
+from .scenario import TORCH_MODULES, Axes, Plain, Scenario
+
+__all__ = ["TORCH_MODULES", "Axes", "Plain", "Scenario", "marker", "thread_index"]

@@ -1,0 +1,30 @@
+"""How points are noticed: ``sys.monitoring`` where it exists (3.12), ``sys.settrace`` before."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from ..places import NEEDS_SETTRACE
+
+if TYPE_CHECKING:
+    from ..controller import Controller
+    from ..instrument import Instruments
+    from ..managed import Managed
+
+
+class Backend(Protocol):
+    """Turns what a thread executes into calls of ``Controller.point`` and ``Controller.place``."""
+
+    def enter(self, controller: Controller, me: Managed) -> None: ...
+
+    def leave(self, me: Managed) -> None: ...
+
+
+def make(instruments: Instruments) -> Backend:
+    if NEEDS_SETTRACE:
+        from .settrace import SetTrace
+
+        return SetTrace(instruments)
+    from .monitoring import Monitoring
+
+    return Monitoring(instruments)

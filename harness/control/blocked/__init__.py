@@ -1,0 +1,5 @@
+"""Who waits for what."""
+
+from .describe import WaitReport, describe
+
+__all__ = ["WaitReport", "describe"]

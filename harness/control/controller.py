@@ -1,0 +1,298 @@
+"""The controller: one baton, given from thread to thread by a decider.
+
+Invariant: of all managed threads only ``current`` runs Python code; the others are parked in their gate. All
+fields below are therefore touched by one thread at a time and need no lock, and a finalizer that runs during a
+collection may re-enter the controller through a cooperative lock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from . import active, collect, raw
+from .actions import Action, Asked, Collect, Decider, HandOver
+from .blocked import WaitReport, describe, in_c
+from .managed import Gate, Managed, Status, ThreadGate
+
+
+class Abandoned(BaseException):
+    """Unwinds a parked thread when its run is over (runs within one process only)."""
+
+
+class Switch:
+    """One hand-over or collection that happened, as a schedule would ask for it."""
+
+    __slots__ = ("action", "forced", "key", "n", "position", "thread")
+
+    def __init__(self, thread: int, key: str, n: int, action: Action, forced: bool, position: int) -> None:
+        self.thread = thread
+        self.key = key
+        self.n = n
+        self.action = action
+        self.forced = forced  # the thread could not have gone on anyway
+        self.position = position  # length of the log when it happened
+
+
+class Controller:
+    """Runs bodies one at a time.
+
+    free     hand over right at the point, as a free-threaded interpreter could; otherwise only at places where
+             this interpreter can give up the GIL
+    observer called at every state access with (thread, keys, frame), for explanations
+    """
+
+    def __init__(self, decider: Decider, *, free: bool = False, observer: Any = None, backend: Any = None) -> None:
+        self.decider = decider
+        self.free = free
+        self.observer = observer
+        self.backend = backend
+        self.threads: list[Managed] = []
+        self.by_name: dict[str, Managed] = {}
+        self.by_ident: dict[int, Managed] = {}
+        self.current: Managed | None = None
+        #: (thread index, point, places passed by then) in order: the point sequence of the run.
+        self.log: list[tuple[int, str, int]] = []
+        self.switches: list[Switch] = []
+        self.void: list[Asked] = []
+        self.uncontrolled: list[str] = []
+        self.deadlock: list[WaitReport] = []
+        self.clock = 0.0
+        self.abandoned = False
+        self.finished = False
+        #: lock point -> which threads used a lock through it; lock id -> (threads, points)
+        self.lock_use: dict[int, tuple[set[int], set[str], Any]] = {}
+        self._done = raw.allocate_lock()
+        self._done.acquire()
+
+    # ---------------------------------------------------------------- set-up
+
+    def add(self, name: str, root: int, gate: Gate | None = None) -> Managed:
+        me = Managed(self, len(self.threads), name, root, gate or ThreadGate())
+        self.threads.append(me)
+        self.by_name[name] = me
+        return me
+
+    def run(self, bodies: Sequence[Callable[[], Any]], first: int, start: Callable[[Managed], None]) -> None:
+        """Run ``bodies`` to their end, thread ``first`` first; ``start(me)`` launches one. Called by main."""
+        for index, body in enumerate(bodies):
+            me = self.add(f"T{index}", index)
+            me.body = body
+        active.controller = self
+        try:
+            for me in list(self.threads):
+                start(me)
+            self.current = self.threads[first]
+            self.current.gate.open()
+            looks = in_c.Looks()
+            while not self._done.acquire(True, 0.05):
+                self._look(looks)
+        finally:
+            self.finished = True
+            active.controller = None
+
+    def live(self, me: Managed) -> Any:
+        """The life of a managed thread, from the first baton to the last. Never raises."""
+        me.ident = raw.get_ident()
+        me.native_id = raw.get_native_id()
+        self.by_ident[me.ident] = me
+        me.gate.wait()
+        try:
+            if self.abandoned:
+                return None
+            if self.backend is not None:
+                self.backend.enter(self, me)
+            try:
+                assert me.body is not None
+                me.result = me.body()
+            finally:
+                if self.backend is not None:
+                    self.backend.leave(me)
+        except Abandoned:
+            return None
+        except BaseException as error:
+            me.error, me.error_at = error, len(self.log)
+        if not self.abandoned:
+            self._end(me)
+        return me.result
+
+    # ---------------------------------------------------------------- points and places
+
+    def point(self, me: Managed, key: str) -> None:
+        """``me`` has passed point ``key``; what is asked for here happens at the next place."""
+        if self.current is not me:
+            self._rejoin(me)
+        n = me.counts[key] = me.counts.get(key, 0) + 1
+        self.log.append((me.index, key, me.places))
+        if me.pending and me.pending[0].key == key:
+            self.void.extend(me.pending)  # the same state again, and no place in between
+            me.pending = []
+        for action in self.decider.at(me, key, n):
+            me.pending.append(Asked(action, key, n))
+        if self.free and me.pending:
+            self._perform(me)
+
+    def place(self, me: Managed) -> None:
+        """The interpreter could give up the GIL here."""
+        me.places += 1
+        if me.pending:
+            self._perform(me)
+
+    def point_here(self, me: Managed, key: str) -> None:
+        """A point that is a place itself."""
+        self.place(me)
+        self.point(me, key)
+        if me.pending:
+            self._perform(me)
+
+    def _perform(self, me: Managed) -> None:
+        if self.current is not me:
+            self._rejoin(me)
+        asked, me.pending = me.pending, []
+        for item in asked:
+            if isinstance(item.action, Collect):
+                self._note(me, item.key, item.n, item.action, forced=False)
+                collect.now(item.action.generation)
+                continue
+            to = self.by_name.get(item.action.target)
+            if to is None or to is me or to.status is not Status.READY:
+                self.void.append(item)
+                continue
+            self._note(me, item.key, item.n, item.action, forced=False)
+            self._pass(me, to)
+
+    def _note(self, me: Managed, key: str, n: int, action: Action, forced: bool) -> None:
+        self.switches.append(Switch(me.index, key, n, action, forced, len(self.log)))
+
+    def used(self, lock: Any, me: Managed, key: str) -> None:
+        """Remember who uses which lock: only locks used by two threads make lock points worth a hand-over."""
+        users, keys, _ = self.lock_use.setdefault(id(lock), (set(), set(), lock))
+        users.add(me.root)
+        keys.add(key)
+
+    def contended(self) -> set[str]:
+        return {key for users, keys, _ in self.lock_use.values() if len(users) > 1 for key in keys}
+
+    # ---------------------------------------------------------------- the baton
+
+    def _pass(self, me: Managed, to: Managed) -> None:
+        self.current = to
+        to.gate.open()
+        me.gate.wait()
+        if self.abandoned:
+            raise Abandoned
+
+    def block(self, me: Managed, what: Any, name: str, where: str, timeout: float | None = None) -> bool:
+        """Park ``me`` until it is woken; ``name`` is stable, ``where`` for people. False: its time-out came first.
+
+        Time is virtual: a time-out expires only when no other thread can run.
+        """
+        if self.current is not me:
+            self._rejoin(me)
+        me.status, me.waiting, me.where, me.blocked_name = Status.BLOCKED, what, where, name
+        me.deadline = None if timeout is None else self.clock + max(timeout, 0.0)
+        me.expired = False
+        to = self._next(me, "block:" + name)
+        if to is None:
+            self._stop_deadlocked()
+            me.gate.wait()
+            raise Abandoned
+        if to is not me:
+            self._pass(me, to)
+        me.status, me.waiting, me.deadline = Status.READY, None, None
+        return not me.expired
+
+    def wake(self, what: Any) -> None:
+        """Those who wait for ``what`` may try again."""
+        for other in self.threads:
+            if other.waiting is what and other.status is Status.BLOCKED:
+                other.status, other.waiting = Status.READY, None
+
+    def _next(self, me: Managed, key: str) -> Managed | None:
+        n = me.counts[key] = me.counts.get(key, 0) + 1
+        self.log.append((me.index, key, me.places))
+        for item in me.pending:  # asked for, and now the thread cannot go on: this is the place
+            if isinstance(item.action, HandOver):
+                target = self.by_name.get(item.action.target)
+                if target is not None and target is not me and target.status is Status.READY:
+                    me.pending = []
+                    self._note(me, item.key, item.n, item.action, forced=False)
+                    return target
+            self.void.append(item)
+        me.pending = []
+        ready = [other for other in self.threads if other.status is Status.READY]
+        if ready:
+            to = self.decider.pick(me, key, n, ready)
+            if to is not ready[0]:
+                self._note(me, key, n, HandOver(to.name), forced=True)
+            return to
+        timed = [other for other in self.threads if other.status is Status.BLOCKED and other.deadline is not None]
+        if timed:
+            to = min(timed, key=lambda other: (other.deadline, other.index))
+            assert to.deadline is not None
+            self.clock = max(self.clock, to.deadline)
+            to.expired, to.status = True, Status.READY
+            return to
+        return None
+
+    def _end(self, me: Managed) -> None:
+        me.status = Status.ENDED
+        self.wake(me)
+        if all(other.status is Status.ENDED for other in self.threads if not other.adopted):
+            self._finish()
+            return
+        to = self._next(me, "end")
+        if to is None:
+            if not any(other.status is Status.IN_C for other in self.threads):
+                self._stop_deadlocked()
+            return
+        self.current = to
+        to.gate.open()
+
+    def _finish(self) -> None:
+        self.finished = True
+        self.current = None
+        self._done.release()
+
+    def _stop_deadlocked(self) -> None:
+        self.deadlock = [describe(other) for other in self.threads if other.status is not Status.ENDED]
+        self._finish()
+
+    # ---------------------------------------------------------------- where we cannot see
+
+    def _look(self, looks: in_c.Looks) -> None:
+        """Called by main now and then: is the running thread blocked in C? Then the others go on."""
+        me = self.current
+        if me is None or not looks.blocked(me):
+            return
+        me.status = Status.IN_C
+        me.where = in_c.where(me)
+        self.uncontrolled.append(f"{me.name} blocked in C at {me.where}")
+        ready = [other for other in self.threads if other.status is Status.READY]
+        if ready:
+            self.current = ready[0]
+            ready[0].gate.open()
+        elif not any(other.status is Status.BLOCKED and other.deadline for other in self.threads):
+            self._stop_deadlocked()
+
+    def _rejoin(self, me: Managed) -> None:
+        """``me`` came back from C and has no baton: wait for it like everyone."""
+        if self.finished or self.abandoned:
+            me.gate.wait()
+            raise Abandoned
+        me.status = Status.READY
+        if self.current is None or self.current.status in (Status.ENDED, Status.BLOCKED, Status.IN_C):
+            self.current = me
+            return
+        me.gate.wait()
+        if self.abandoned:
+            raise Abandoned
+
+    # ---------------------------------------------------------------- the end of a run in one process
+
+    def abandon(self) -> None:
+        """Unwind every parked thread, one after the other as the interpreter likes."""
+        self.abandoned = True
+        for other in self.threads:
+            if other.status is not Status.ENDED:
+                other.gate.open()

@@ -1,0 +1,70 @@
+"""Where this interpreter can give up the GIL, instruction by instruction.
+
+CPython looks at its eval breaker at function starts (RESUME), after calls into C, and at backward jumps; a call of a
+Python function checks at that function's start and *not* when it returns. Anything else switches only where C code
+releases the GIL or enters Python, which shows as a call of its own.
+"""
+
+from __future__ import annotations
+
+import dis
+import sys
+from enum import Enum
+from types import CodeType
+from typing import NamedTuple
+
+from harness.states import CodeSites
+
+
+class Kind(Enum):
+    ACCESS = 1  # the instruction touches states
+    CALL = 2  # a place behind it, if it called into C
+    JUMP = 3  # a place behind it, if it jumped backwards
+    STEP = 4  # free mode: touches memory that another thread may see
+
+
+class Act(NamedTuple):
+    kind: Kind
+    points: tuple[str, ...]
+    line: int
+    offset: int
+
+
+_CALLS = {"CALL", "CALL_FUNCTION_EX", "CALL_KW", "CALL_FUNCTION", "CALL_METHOD", "CALL_FUNCTION_KW"}
+_MEMORY = (
+    "LOAD_ATTR", "LOAD_METHOD", "STORE_ATTR", "DELETE_ATTR", "BINARY_SUBSCR", "STORE_SUBSCR", "DELETE_SUBSCR",
+    "STORE_GLOBAL", "DELETE_GLOBAL", "LOAD_DEREF", "STORE_DEREF", "CONTAINS_OP", "FOR_ITER", "STORE_SLICE",
+    "BINARY_SLICE", "UNPACK_SEQUENCE", "COMPARE_OP",
+)  # fmt: skip
+
+
+def _backward(instruction: dis.Instruction) -> bool:
+    name = instruction.opname
+    if "JUMP" not in name:
+        return False
+    return isinstance(instruction.argval, int) and instruction.argval <= instruction.offset
+
+
+def acts(code: CodeType, sites: CodeSites, *, free: bool) -> dict[int, Act]:
+    """Offset -> what to do when the instruction there has been executed."""
+    found: dict[int, Act] = {}
+    line = code.co_firstlineno
+    for instruction in dis.get_instructions(code):
+        starts = getattr(instruction, "line_number", None) or instruction.starts_line
+        if isinstance(starts, int) and not isinstance(starts, bool):
+            line = starts
+        offset, op = instruction.offset, instruction.opname
+        here = f"line:{sites.name}+{line - code.co_firstlineno}"
+        if offset in sites.sites:
+            points = tuple(access.point for access in sites.sites[offset])
+            found[offset] = Act(Kind.ACCESS, points, line, offset)
+        elif op in _CALLS:
+            found[offset] = Act(Kind.CALL, (here,) if sites.fine else (), line, offset)
+        elif _backward(instruction):
+            found[offset] = Act(Kind.JUMP, (here,) if sites.fine else (), line, offset)
+        elif free and sites.fine and op.startswith(_MEMORY):
+            found[offset] = Act(Kind.STEP, (here,), line, offset)
+    return found
+
+
+NEEDS_SETTRACE = sys.version_info < (3, 12)

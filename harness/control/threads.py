@@ -1,0 +1,66 @@
+"""Threads born inside a run, and waiting for a thread's end."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from . import active, raw
+from .managed import Managed, Status
+
+_join = threading.Thread.join
+_is_alive = threading.Thread.is_alive
+
+
+def _adopt(parent: Managed, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Managed:
+    parent.born_count += 1
+    child = parent.controller.add(f"{parent.name}.{parent.born_count}", parent.root)
+    child.adopted = True
+    child.body = lambda: function(*args, **kwargs)
+    child.thread = getattr(function, "__self__", None)
+    return child
+
+
+def start_new_thread(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> int:
+    parent = active.managed()
+    if parent is None:
+        return raw.start_new_thread(function, args, kwargs or {})
+    child = _adopt(parent, function, args, kwargs or {})
+    ident = raw.start_new_thread(child.controller.live, (child,))
+    parent.controller.point_here(parent, "start:" + child.name)
+    return ident
+
+
+def start_joinable_thread(function: Callable[..., Any], handle: Any = None, daemon: bool = True) -> Any:
+    assert raw.start_joinable_thread is not None
+    parent = active.managed()
+    if parent is None:
+        return raw.start_joinable_thread(function, handle=handle, daemon=daemon)
+    child = _adopt(parent, function, (), {})
+    made = raw.start_joinable_thread(lambda: child.controller.live(child), handle=handle, daemon=daemon)
+    parent.controller.point_here(parent, "start:" + child.name)
+    return made
+
+
+def _record(thread: threading.Thread) -> Managed | None:
+    control = active.controller
+    if control is None:
+        return None
+    return next((other for other in control.threads if other.thread is thread), None)
+
+
+def join(self: threading.Thread, timeout: float | None = None) -> None:
+    me, other = active.managed(), _record(self)
+    if me is not None and other is not None and other is not me:
+        while other.status is not Status.ENDED:
+            if not me.controller.block(me, other, "Thread.join", "Thread.join", timeout):
+                return
+    _join(self, timeout)
+
+
+def is_alive(self: threading.Thread) -> bool:
+    other = _record(self)
+    if other is not None and active.managed() is not None:
+        return other.status is not Status.ENDED
+    return _is_alive(self)

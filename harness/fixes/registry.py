@@ -1,0 +1,52 @@
+"""Fixes by name: one file each in this folder, or a user's own as ``module:name``."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.errors import UserError
+
+_FOLDER = str(Path(__file__).parent)
+_NOT_FIXES = {"registry"}
+
+
+@dataclass(frozen=True)
+class Fix:
+    """apply      a context manager without arguments: in force inside, gone outside
+    processes  each body runs in a process of its own (and ``apply`` is None)
+    summary    the first line of its documentation
+    """
+
+    name: str
+    summary: str
+    apply: Callable[[], AbstractContextManager[object]] | None = None
+    processes: bool = False
+
+
+def fix_names() -> list[str]:
+    return sorted(info.name for info in pkgutil.iter_modules([_FOLDER]) if info.name not in _NOT_FIXES)
+
+
+def find_fix(name: str) -> Fix:
+    """Raises UserError for a name that is none."""
+    if name == "none":
+        return Fix("none", "nothing: the program as it is")
+    if name in fix_names():
+        module = importlib.import_module(f"harness.fixes.{name}")
+        summary = (module.__doc__ or "").strip().splitlines()[0]
+        return Fix(name, summary, getattr(module, name, None), getattr(module, "PROCESSES", False))
+    head, colon, attribute = name.partition(":")
+    if not colon:
+        raise UserError(f"unknown fix {name!r}: none, {', '.join(fix_names())}, or your own as module:name")
+    try:
+        apply = getattr(importlib.import_module(head), attribute)
+    except (ImportError, AttributeError) as error:
+        raise UserError(f"fix {name}: {error}") from None
+    if not callable(apply):
+        raise UserError(f"fix {name}: not a context manager without arguments")
+    return Fix(name, (getattr(apply, "__doc__", None) or "").strip().partition("\n")[0], apply)

@@ -1,0 +1,61 @@
+"""The forked process that makes one run and writes its report into a pipe."""
+
+from __future__ import annotations
+
+import ctypes
+import faulthandler
+import os
+import resource
+import signal
+import sys
+import traceback
+from typing import Any
+
+from harness.control import raw
+
+from . import wire
+from .execute import execute
+from .job import Job
+from .outcome import Finding
+from .world import World
+
+_LIBC = ctypes.CDLL(None)
+_PR_SET_PDEATHSIG = 1
+
+
+def die_with_parent(parent: int) -> None:
+    """This process is killed when its parent ends, however that ends (Linux)."""
+    if hasattr(_LIBC, "prctl"):
+        _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(1)
+
+
+def _start(managed: Any) -> None:
+    raw.start_new_thread(managed.controller.live, (managed,))
+
+
+def main(world: World, job: Job, parent: int, report_fd: int, noise_fd: int) -> None:
+    """Never returns. ``noise_fd`` takes what the program prints and the stacks of a crash or hang."""
+    die_with_parent(parent)
+    os.dup2(noise_fd, 1)
+    os.dup2(noise_fd, 2)
+    faulthandler.enable(noise_fd, all_threads=True)
+    faulthandler.dump_traceback_later(world.scenario.seconds, exit=True, file=noise_fd)
+    status = 0
+    try:
+        if job.fix != "none" and world.is_per_process(job.fix):
+            from .processes import execute_in_processes
+
+            report = execute_in_processes(job, world)
+        else:
+            report = execute(job, world.scenario, world.table, world.backend, world.fix(job.fix), _start)
+        report["rss_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        wire.write(report_fd, report)
+    except BaseException as error:
+        text = f"{type(error).__name__}: {error}"
+        finding = Finding("setup", text, text, stack=traceback.format_exc().splitlines()[-12:])
+        wire.write(report_fd, {"findings": [], "broken": finding.to_json()})
+        status = 1
+    sys.stdout.flush()
+    os._exit(status)

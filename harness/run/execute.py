@@ -1,0 +1,193 @@
+"""One run, in this process: fix, set-up, threads under control, oracles, report."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import ExitStack
+from typing import Any
+
+from harness.control import collect, raw
+from harness.control.actions import Decider
+from harness.control.backends import Backend
+from harness.control.controller import Controller
+from harness.control.managed import Managed, Status
+from harness.control.sparse import Sparse
+from harness.scenario import Scenario
+from harness.schedule.schedule import Directive
+from harness.states import Table
+from harness.states.values import snapshot
+
+from .job import Job
+from .observe import Observer
+from .outcome import Finding, of_error
+
+
+def axes_of(scenario: Scenario, job: Job) -> dict[str, Any]:
+    chosen = {name: values[0] for name, values in scenario.axes.items()}
+    chosen.update(job.schedule.axes)
+    chosen["threads"] = job.schedule.threads
+    return chosen
+
+
+def decider_of(job: Job) -> Decider:
+    if job.strategy is None:
+        return Sparse(job.schedule.directives)
+    from harness.search.online import make
+
+    return make(job.strategy)
+
+
+def execute(
+    job: Job,
+    scenario: Scenario,
+    table: Table,
+    backend: Backend | None,
+    fix: Callable[[], Any] | None,
+    start: Callable[[Managed], None],
+    wait: bool = False,
+) -> dict[str, Any]:
+    """Make the run and return its report as plain data. ``wait``: unwind threads that are left (one process only)."""
+    began = raw.monotonic()
+    findings: list[Finding] = []
+    decider = decider_of(job)
+    observer = Observer() if job.detail else None
+    control = Controller(decider, free=job.schedule.free, observer=observer, backend=backend)
+    if observer is not None:
+        observer.controller = control
+    unraisable: list[Finding] = []
+    results: list[Any] = []
+    with ExitStack() as stack:
+        stack.enter_context(collect.on_demand_only())
+        stack.enter_context(_reported(control, unraisable))
+        if fix is not None:
+            stack.enter_context(fix())
+        shared = scenario.setup(axes_of(scenario, job)) if scenario.setup is not None else None
+        before = snapshot(table.save_restore)
+        bodies = [_bound(scenario.body(i), shared) for i in range(job.schedule.threads)]
+        control.run(bodies, job.schedule.first, start)
+        after = snapshot(table.save_restore)
+        findings += _of_threads(control)
+        results = [me.result for me in control.threads if not me.adopted]
+        if not control.deadlock and scenario.check is not None:
+            try:
+                scenario.check(shared, results)
+            except Exception as error:
+                findings.append(of_error(error, "check", len(control.log)))
+        if not control.deadlock:
+            findings += _leaks(before, after, len(control.log))
+        if wait:
+            control.abandon()
+    findings += unraisable
+    unused = decider.unused() if isinstance(decider, Sparse) else []
+    if unused and not findings:
+        text = f"never passed: {unused[0]}"
+        findings.append(Finding("not aligned", text, text))
+    return _report(control, findings, results, unused, observer, raw.monotonic() - began)
+
+
+def _bound(body: Callable[[Any], Any], shared: Any) -> Callable[[], Any]:
+    return lambda: body(shared)
+
+
+class _reported:
+    """Exceptions that Python only prints are findings too."""
+
+    def __init__(self, control: Controller, found: list[Finding]) -> None:
+        self.control, self.found = control, found
+
+    def __enter__(self) -> None:
+        self.hooks = sys.unraisablehook, threading.excepthook
+        sys.unraisablehook = self._unraisable
+        threading.excepthook = self._thread
+
+    def __exit__(self, *_: object) -> None:
+        sys.unraisablehook, threading.excepthook = self.hooks
+
+    def _name(self) -> str:
+        me = self.control.current
+        return me.name if me is not None else "main"
+
+    def _unraisable(self, args: Any) -> None:
+        if args.exc_value is not None:
+            self.found.append(of_error(args.exc_value, self._name(), len(self.control.log)))
+
+    def _thread(self, args: Any) -> None:
+        if args.exc_value is not None:
+            self.found.append(of_error(args.exc_value, self._name(), len(self.control.log)))
+
+
+def _of_threads(control: Controller) -> list[Finding]:
+    findings = []
+    for me in control.threads:
+        if me.error is not None and not me.adopted:
+            findings.append(of_error(me.error, me.name, me.error_at))
+    if control.deadlock:
+        waits = [f"{w.thread} waits for {w.waits_for} at {w.site}, held by {w.held_by}" if w.held_by
+                 else f"{w.thread} waits for {w.waits_for} at {w.site}" for w in control.deadlock]  # fmt: skip
+        stack = [f"{w.thread}: {line}" for w in control.deadlock for line in w.stack]
+        names = sorted({me.blocked_name for me in control.threads if me.status is not Status.ENDED})
+        findings.append(
+            Finding("deadlock", "deadlock: " + " / ".join(names), "; ".join(waits), stack=stack, at=len(control.log))
+        )
+    return findings
+
+
+def _leaks(before: dict[str, str], after: dict[str, str], at: int) -> list[Finding]:
+    changed = [name for name in before if before[name] != after[name]]
+    if not changed:
+        return []
+    return [
+        Finding(
+            "state leaked",
+            "state leaked: " + ", ".join(changed),
+            "; ".join(f"{name} was {before[name]}, is {after[name]}" for name in changed),
+            at=at,
+        )
+    ]
+
+
+def _as_json(directive: Directive) -> dict[str, Any]:
+    return {"thread": directive.thread, "point": directive.point, "n": directive.n, "action": directive.does}
+
+
+def _report(
+    control: Controller,
+    findings: list[Finding],
+    results: list[Any],
+    unused: list[Directive],
+    observer: Observer | None,
+    seconds: float,
+) -> dict[str, Any]:
+    names = [me.name for me in control.threads]
+    keys: dict[str, int] = {}
+    flat: list[int] = []
+    digest = hashlib.sha256()
+    for thread, key, place in control.log:
+        flat += (thread, keys.setdefault(key, len(keys)), place)
+        digest.update(f"{thread} {key}\n".encode())
+    switches = []
+    for switch in control.switches:
+        directive = Directive(names[switch.thread], switch.key, switch.n, switch.action)
+        digest.update(f"{directive}\n".encode())
+        switches.append({**_as_json(directive), "forced": switch.forced, "at": switch.position})
+    for finding in findings:
+        digest.update(f"{finding.kind} {finding.signature}\n".encode())
+    return {
+        "findings": [finding.to_json() for finding in findings],
+        "results": results,
+        "threads": names,
+        "keys": list(keys),
+        "log": flat,
+        "switches": switches,
+        "void": len(control.void),
+        "unused": [_as_json(directive) for directive in unused],
+        "uncontrolled": control.uncontrolled,
+        "contended": sorted(control.contended()),
+        "accesses": observer.accesses if observer is not None else [],
+        "digest": digest.hexdigest()[:16],
+        "seconds": seconds,
+        "rss_mb": 0.0,
+    }

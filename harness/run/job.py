@@ -1,0 +1,34 @@
+"""What is asked of a process that is to make one run: plain data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from harness.schedule.schedule import Schedule
+
+
+@dataclass(frozen=True)
+class Job:
+    """fix       name of a fix, or ``none``
+    strategy  how the threads are scheduled where the schedule's directives alone do not say: {"kind": "sparse"} or
+              what a strategy needs to decide while running
+    detail    record every access with file, line, value and stack, for an explanation
+    """
+
+    schedule: Schedule
+    fix: str = "none"
+    strategy: dict[str, Any] | None = None
+    detail: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "schedule": self.schedule.to_json(),
+            "fix": self.fix,
+            "strategy": self.strategy,
+            "detail": self.detail,
+        }
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Job:
+        return cls(Schedule.from_json(data["schedule"]), data["fix"], data["strategy"], data["detail"])

@@ -1,0 +1,55 @@
+"""Records every state access of a run: who, where, by which code, and the value afterwards."""
+
+from __future__ import annotations
+
+import os
+import traceback
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+from harness.states.values import fetch, shown
+
+if TYPE_CHECKING:
+    from harness.control.controller import Controller
+    from harness.control.managed import Managed
+
+_OURS = ("/harness/control/", "/harness/run/")
+
+
+class Observer:
+    def __init__(self) -> None:
+        self.controller: Controller | None = None
+        self.accesses: list[dict[str, Any]] = []
+
+    def __call__(self, me: Managed, points: tuple[str, ...], frame: FrameType) -> None:
+        assert self.controller is not None
+        for point in points:
+            kind, _, state = point.partition(":")
+            if kind not in ("read", "write"):
+                continue
+            try:
+                value = shown(fetch(state))
+            except LookupError:
+                value = "unset"
+            code = frame.f_code
+            stack = traceback.StackSummary.extract(traceback.walk_stack(frame), lookup_lines=False)
+            self.accesses.append(
+                {
+                    "thread": me.name,
+                    "kind": kind,
+                    "state": state,
+                    "n": me.counts.get(point, 0) + 1,
+                    "value": value,
+                    "file": code.co_filename,
+                    "line": frame.f_lineno,
+                    "function": f"{frame.f_globals.get('__name__', '?')}.{getattr(code, 'co_qualname', code.co_name)}",
+                    "at": len(self.controller.log),
+                    "pid": os.getpid(),
+                    "stack": [_line(s) for s in stack if not any(part in s.filename for part in _OURS)][::-1],
+                }
+            )
+
+
+
+def _line(summary: traceback.FrameSummary) -> str:
+    return f"{summary.filename}:{summary.lineno} {summary.name}"

@@ -1,0 +1,85 @@
+"""Torch imported and warm in a process that is safe to fork."""
+
+from __future__ import annotations
+
+import os
+import sys
+from types import CodeType
+from typing import Any
+
+
+def torch() -> None:
+    """Import torch and let it load what it loads lazily, without starting a thread, CUDA or a backward.
+
+    Environment first: an Inductor pool or a second OpenMP thread in the parent makes children hang.
+    """
+    os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")
+    import torch
+
+    torch.set_num_threads(1)
+    import torch._dynamo
+    import torch.fx.experimental.proxy_tensor
+    import torch.utils.checkpoint
+    from torch.fx.experimental.proxy_tensor import make_fx
+
+    # Dynamo flushes the processor's caches after every compile to measure its guards for a log line: two thirds of a
+    # small compile, and no effect but that line.
+    if hasattr(torch._dynamo.guards, "profile_guard_manager"):
+        torch._dynamo.guards.profile_guard_manager = lambda *_: 0.0
+
+    def small(x: Any) -> Any:
+        return torch.sin(x * 2 + 1)
+
+    x = torch.ones(4)
+    torch.compile(small, backend="eager")(x)
+    torch.compile(small, backend="aot_eager")(torch.ones(4, requires_grad=True))
+    make_fx(small)(x)
+    torch.fx.symbolic_trace(small)
+    torch._dynamo.reset()
+    tasks = "/proc/self/task"
+    assert not os.path.isdir(tasks) or len(os.listdir(tasks)) == 1, "a thread was started in the forking parent"
+
+
+class hook_off:
+    """Dynamo's frame hook is off in this thread meanwhile."""
+
+    def __enter__(self) -> None:
+        from torch._C._dynamo.eval_frame import set_eval_frame
+
+        self._prior = set_eval_frame(None)
+
+    def __exit__(self, *_: object) -> None:
+        from torch._C._dynamo.eval_frame import set_eval_frame
+
+        set_eval_frame(self._prior)
+
+
+def hide_from_dynamo() -> None:
+    """Dynamo's frame hook is handed our callbacks (Python 3.11) and our locks' methods: tell it to skip them."""
+    skip = getattr(sys.modules["torch._dynamo.eval_frame"], "skip_code", None)
+    if skip is None:
+        return
+    for name, module in list(sys.modules.items()):
+        if name.startswith(("harness.control", "harness.run.observe", "harness.run.warm", "harness.search.online")):
+            for value in list(vars(module).values()):
+                _skip(value, skip, name, set())
+
+
+def _skip(value: Any, skip: Any, module: str, seen: set[int]) -> None:
+    if id(value) in seen or getattr(value, "__module__", None) != module:
+        return
+    seen.add(id(value))
+    if isinstance(value, type):
+        for member in list(vars(value).values()):
+            _skip(getattr(member, "__func__", getattr(member, "fget", member)), skip, module, seen)
+        return
+    code = getattr(value, "__code__", None)
+    if code is not None:
+        _skip_code(code, skip)
+
+
+def _skip_code(code: CodeType, skip: Any) -> None:
+    skip(code)
+    for const in code.co_consts:
+        if isinstance(const, CodeType):
+            _skip_code(const, skip)

@@ -1,0 +1,70 @@
+"""A loaded scenario, ready to be run again and again: module, scan, instruments, fixes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+from harness.control import backends
+from harness.control.instrument import Instruments
+from harness.fixes.registry import find_fix
+from harness.scenario import Scenario
+from harness.scenario.load import load
+from harness.states import Table, scan
+
+
+class World:
+    """Raises UserError where the scenario cannot be loaded."""
+
+    def __init__(self, reference: str, free: bool = False) -> None:
+        self.scenario: Scenario
+        self.module: ModuleType
+        self.scenario, self.module = load(reference)
+        self.free = free
+        if self.scenario.needs_torch:
+            from . import warm
+
+            warm.torch()
+        if self.scenario.prepare is not None:
+            self.scenario.prepare()
+        self.table: Table = scan(self.scenario.modules, [self.module, *self._fine()])
+        self.instruments = Instruments(self.table, free=free)
+        self.backend = backends.make(self.instruments)
+        if self.scenario.needs_torch:
+            from . import warm
+
+            self.instruments.shield = warm.hook_off()
+            warm.hide_from_dynamo()
+
+    def _fine(self) -> list[ModuleType]:
+        import importlib
+
+        return [importlib.import_module(name) for name in self.scenario.fine]
+
+    def fix(self, name: str) -> Callable[[], Any] | None:
+        return None if name == "none" else find_fix(name).apply
+
+    def is_per_process(self, name: str) -> bool:
+        return find_fix(name).processes
+
+    def about(self) -> dict[str, Any]:
+        return {
+            "states": len(self.table.states),
+            "sites": self.table.sites,
+            "modules": self.table.modules,
+            "save_restore": self.table.save_restore,
+            "expect": self.scenario.expect,
+            "threads": list(self.scenario.thread_range),
+            "bodies": len(self.scenario.bodies),
+            "axes": {name: list(values) for name, values in self.scenario.axes.items()},
+            "seconds": self.scenario.seconds,
+            "summary": self.scenario.summary,
+            "torch": self._torch_version(),
+        }
+
+    def _torch_version(self) -> str:
+        import sys
+
+        torch = sys.modules.get("torch")
+        return getattr(torch, "__version__", "") if torch is not None else ""

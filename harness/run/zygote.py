@@ -1,0 +1,160 @@
+"""The forking parent: imports torch once, under cooperative locks, and forks a fresh child for every run.
+
+``python -m harness.run.zygote FD SCENARIO MODE`` talks over the socket FD. It is single-threaded: the state in which
+every child starts is the same. When its client goes away, it ends, and its children with it.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import selectors
+import signal
+import socket
+import sys
+from dataclasses import dataclass, field
+from typing import Any
+
+from harness.control import install, raw
+
+install.install()
+
+from harness.errors import UserError  # noqa: E402
+
+from . import child, wire  # noqa: E402
+from .job import Job  # noqa: E402
+from .world import World  # noqa: E402
+
+_KEPT_NOISE = 65536
+_GRACE = 5.0  # seconds beyond the child's own hang limit before it is killed from outside
+
+
+@dataclass
+class _Running:
+    number: int
+    pid: int
+    deadline: float
+    open_fds: set[int]
+    reader: wire.Reader = field(default_factory=wire.Reader)
+    noise: bytearray = field(default_factory=bytearray)
+    report: dict[str, Any] | None = None
+    killed: bool = False
+
+
+class Zygote:
+    def __init__(self, client: socket.socket, world: World) -> None:
+        self.client = client
+        self.world = world
+        self.requests = wire.Reader()
+        self.running: dict[int, _Running] = {}
+        self.selector = selectors.DefaultSelector()
+        self.selector.register(client, selectors.EVENT_READ)
+        self.pid = os.getpid()
+
+    def serve(self) -> None:
+        while True:
+            for key, _ in self.selector.select(0.5 if self.running else None):
+                if key.fd == self.client.fileno():
+                    data = self.client.recv(1 << 20)
+                    if not data:
+                        self._kill_all()
+                        return
+                    for message in self.requests.feed(data):
+                        self._launch(message)
+                else:
+                    self._read(key.fd, key.data)
+            now = raw.monotonic()
+            for run in list(self.running.values()):
+                if now > run.deadline and not run.killed:
+                    run.killed = True
+                    os.kill(run.pid, signal.SIGKILL)
+
+    def _launch(self, message: dict[str, Any]) -> None:
+        job = Job.from_json(message["job"])
+        report_read, report_write = os.pipe()
+        noise_read, noise_write = os.pipe()
+        pid = os.fork()
+        if pid == 0:
+            try:
+                self.selector.close()
+                self.client.close()
+                for other in self.running.values():
+                    for fd in other.open_fds:
+                        os.close(fd)
+                os.close(report_read)
+                os.close(noise_read)
+                child.main(self.world, job, self.pid, report_write, noise_write)
+            finally:
+                os._exit(1)
+        os.close(report_write)
+        os.close(noise_write)
+        deadline = raw.monotonic() + self.world.scenario.seconds + _GRACE
+        run = _Running(message["number"], pid, deadline, {report_read, noise_read})
+        self.running[pid] = run
+        self.selector.register(report_read, selectors.EVENT_READ, (run, True))
+        self.selector.register(noise_read, selectors.EVENT_READ, (run, False))
+
+    def _read(self, fd: int, data: tuple[_Running, bool]) -> None:
+        run, is_report = data
+        block = os.read(fd, 1 << 18)
+        if block:
+            if is_report:
+                for message in run.reader.feed(block):
+                    run.report = message
+            else:
+                run.noise += block
+                del run.noise[:-_KEPT_NOISE]
+            return
+        self.selector.unregister(fd)
+        os.close(fd)
+        run.open_fds.discard(fd)
+        if not run.open_fds:
+            self._ended(run)
+
+    def _ended(self, run: _Running) -> None:
+        _, status = os.waitpid(run.pid, 0)
+        del self.running[run.pid]
+        report = run.report if run.report is not None else {"findings": [self._lost(run, status)]}
+        if "broken" in report:
+            report["noise"] = run.noise.decode(errors="replace")[-4000:]
+        self.client.sendall(wire.pack({"number": run.number, "report": report}))
+
+    def _lost(self, run: _Running, status: int) -> dict[str, Any]:
+        """A child that said nothing: which way did it go?"""
+        noise = run.noise.decode(errors="replace")
+        stack = [line.rstrip() for line in noise.splitlines() if line.strip()][-60:]
+        if "Timeout (" in noise or run.killed:
+            kind, text = "hang", f"no end after {self.world.scenario.seconds:g} s"
+        elif os.WIFSIGNALED(status):
+            kind = "crash"
+            text = f"killed by {signal.Signals(os.WTERMSIG(status)).name}"
+        else:
+            kind, text = "crash", f"the process left with status {os.WEXITSTATUS(status)} and no report"
+        return {"kind": kind, "signature": text, "message": text, "thread": "", "stack": stack, "at": 0}
+
+    def _kill_all(self) -> None:
+        for pid in self.running:
+            os.kill(pid, signal.SIGKILL)
+        for pid in self.running:
+            os.waitpid(pid, 0)
+
+
+def main() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the client decides when to stop
+    fd, reference, mode, parent = int(sys.argv[1]), sys.argv[2], sys.argv[3], int(sys.argv[4])
+    child.die_with_parent(parent)
+    client = socket.socket(fileno=fd)
+    try:
+        world = World(reference, free=mode == "free")
+    except UserError as error:
+        client.sendall(wire.pack({"error": str(error)}))
+        return
+    gc.collect()
+    gc.freeze()  # children share these pages instead of copying them at their first collection
+    gc.disable()
+    client.sendall(wire.pack({"about": world.about()}))
+    Zygote(client, world).serve()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,5 @@
+"""Scenarios: what is run."""
+
+from .api import MAX_THREADS, TORCH_MODULES, Axes, Plain, Scenario
+
+__all__ = ["MAX_THREADS", "TORCH_MODULES", "Axes", "Plain", "Scenario"]

@@ -1,0 +1,102 @@
+"""What a scenario is: set-up, thread bodies, and what must hold afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+Plain = None | bool | int | float | str | list["Plain"] | dict[str, "Plain"]
+"""What a body may return: it travels through a pipe as JSON and is compared by value."""
+
+Axes = Mapping[str, Any]
+"""The chosen value of every declared axis, and ``threads``, the number of threads (int)."""
+
+#: Packages whose process-wide state decides the fate of a ``torch.compile`` program.
+TORCH_MODULES: tuple[str, ...] = (
+    "torch.fx",
+    "torch._dynamo",
+    "torch._functorch",
+    "torch._higher_order_ops",
+    "torch.compiler",
+    "torch.nn.modules.module",
+    "torch._guards",
+    "torch._subclasses",
+    "torch.utils._python_dispatch",
+    "torch.utils._pytree",
+    "torch.utils.checkpoint",
+    "torch.nn.attention.flex_attention",
+)
+
+MAX_THREADS = 8
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A small concurrent program whose interleavings are to be explored.
+
+    bodies
+        One plain function per role, called with what ``setup`` returned, each in a thread of its own. Thread i
+        runs ``bodies[i % len(bodies)]``. What it returns must be plain data (numbers, strings, lists, dicts).
+    setup
+        ``setup(axes)`` runs in the main thread of every run, uncontrolled. What it returns is shared.
+    prepare
+        ``prepare()`` runs once in the process that all runs are forked from: imports and caches that cost time and
+        change nothing. It must start no thread.
+    check
+        ``check(shared, results)`` runs after all threads ended; an ``AssertionError`` is the outcome ``wrong
+        value``. ``results[i]`` is what thread i returned, None where it raised.
+    axes
+        Name to the values it may take. The first value is the default.
+    modules
+        Packages or modules whose process-wide state is scanned for points. The scenario's own file is always
+        among them.
+    fine
+        Modules in whose functions every place where control could change hands is a point. The scenario's own
+        file is always among them.
+    threads
+        (fewest, most) threads that make sense; default (len(bodies), 8), or exactly len(bodies) with
+        ``fixed_threads``.
+    expect
+        The outcome by which this scenario fails, where it is not an error ("state leaked", say): a finding of
+        that kind is named as the run's outcome before all others.
+    seconds
+        A run that takes longer than this is a ``hang``. It decides nothing else.
+
+    Raises ValueError when there is no body, or an axis has no value or is called ``threads``.
+    """
+
+    bodies: Sequence[Callable[[Any], Any]]
+    setup: Callable[[Axes], Any] | None = None
+    check: Callable[[Any, list[Any]], None] | None = None
+    prepare: Callable[[], None] | None = None
+    summary: str = ""
+    axes: Mapping[str, Sequence[Plain]] = field(default_factory=dict)
+    modules: Sequence[str] = ()
+    fine: Sequence[str] = ()
+    threads: tuple[int, int] | None = None
+    expect: str | None = None
+    seconds: float = 60.0
+
+    def __post_init__(self) -> None:
+        if not self.bodies:
+            raise ValueError("a scenario needs at least one thread body")
+        for name, values in self.axes.items():
+            if name in ("threads", "mode", "order") or not name.isidentifier():
+                raise ValueError(f"axis {name!r}: not a name an axis can have")
+            if not values:
+                raise ValueError(f"axis {name!r} has no value")
+        low, high = self.thread_range
+        if not 1 <= low <= high:
+            raise ValueError(f"threads={self.threads}: fewest first, at least 1")
+
+    @property
+    def thread_range(self) -> tuple[int, int]:
+        return self.threads or (len(self.bodies), max(len(self.bodies), MAX_THREADS))
+
+    @property
+    def needs_torch(self) -> bool:
+        return any(name.split(".")[0] == "torch" for name in self.modules)
+
+    def body(self, index: int) -> Callable[[Any], Any]:
+        return self.bodies[index % len(self.bodies)]

@@ -1,0 +1,1 @@
+"""The scenarios that come with the harness: one file each, ``SCENARIO`` in it."""

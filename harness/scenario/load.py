@@ -1,0 +1,86 @@
+"""From a reference to a scenario: a built-in name, ``file.py``, ``file.py:name`` or ``package.module:name``."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import sys
+from pathlib import Path
+from types import ModuleType
+
+from harness.errors import UserError
+from harness.states.scan import file_module
+
+from . import builtin
+from .api import Scenario
+
+
+def builtin_names() -> list[str]:
+    """``flag.warm`` is SCENARIO in ``builtin/flag_warm.py``."""
+    return sorted(info.name.replace("_", ".", 1) for info in pkgutil.iter_modules(builtin.__path__) if info.name[0] != "_")
+
+
+def load(reference: str) -> tuple[Scenario, ModuleType]:
+    """The scenario and the module that defines it. Raises UserError in one line."""
+    if reference in builtin_names():
+        module = importlib.import_module(f"{builtin.__name__}.{reference.replace('.', '_', 1)}")
+        return module.SCENARIO, module
+    head, colon, name = reference.partition(":")
+    if head.endswith(".py"):
+        module = _from_file(Path(head))
+    elif colon and all(part.isidentifier() for part in head.split(".")):
+        module = _from_package(head)
+    else:
+        raise UserError(
+            f"unknown scenario {reference!r}: a built-in ({', '.join(builtin_names())}), file.py:name or package.module:name"
+        )
+    return _pick(module, name, reference), module
+
+
+def _pick(module: ModuleType, name: str, reference: str) -> Scenario:
+    found = {key: value for key, value in vars(module).items() if isinstance(value, Scenario)}
+    if name:
+        if name not in found:
+            have = ", ".join(found) or "none"
+            raise UserError(f"{reference}: no scenario {name!r} in it (it has: {have})")
+        return found[name]
+    if len(found) != 1:
+        raise UserError(f"{reference}: it defines {len(found)} scenarios; say which with :NAME ({', '.join(found)})")
+    return next(iter(found.values()))
+
+
+def _from_file(path: Path) -> ModuleType:
+    try:
+        source = path.read_bytes()
+    except OSError as error:
+        raise UserError(f"{path}: {error.strerror}") from None
+    name = path.stem
+    try:
+        code = compile(source, str(path.resolve()), "exec", dont_inherit=True)
+    except (SyntaxError, ValueError) as error:
+        line = f", line {error.lineno}" if isinstance(error, SyntaxError) else ""
+        raise UserError(f"{path}{line}: {getattr(error, 'msg', error)}") from None
+    module = ModuleType(name)
+    module.__file__ = str(path.resolve())
+    file_module(module, code)
+    sys.modules[name] = module
+    sys.path.insert(0, str(path.resolve().parent))
+    try:
+        exec(code, module.__dict__)
+    except Exception as error:
+        raise UserError(f"{path}: raised while being imported: {type(error).__name__}: {error}") from None
+    finally:
+        sys.path.pop(0)
+    return module
+
+
+def _from_package(name: str) -> ModuleType:
+    sys.path.insert(0, "")
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise UserError(f"{name}: cannot be imported: {error}") from None
+    except Exception as error:
+        raise UserError(f"{name}: raised while being imported: {type(error).__name__}: {error}") from None
+    finally:
+        sys.path.pop(0)

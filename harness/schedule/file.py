@@ -1,0 +1,48 @@
+"""The same schedule as a readable JSON file, with where it was found and what it was before it was reduced."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from harness.errors import UserError
+
+from .schedule import Schedule
+
+FORMAT = 1
+
+
+def write_file(path: Path, schedule: Schedule, **about: Any) -> None:
+    """Atomic: either the whole file or none. ``about`` holds plain data (original, outcome, torch, python, …)."""
+    data = {"format": FORMAT, "schedule": schedule.to_json(), **about}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name)
+    try:
+        with os.fdopen(handle, "w") as file:
+            json.dump(data, file, indent=1)
+            file.write("\n")
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def read_file(path: Path) -> tuple[Schedule, dict[str, Any]]:
+    """(schedule, all that the file says). Raises UserError in one line."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UserError(f"{path}: {error.strerror}") from None
+    except (ValueError, RecursionError) as error:
+        raise UserError(f"{path}: not a schedule file: {error}") from None
+    if not isinstance(data, dict) or "schedule" not in data:
+        raise UserError(f"{path}: not a schedule file: it has no schedule")
+    if data.get("format") != FORMAT:
+        raise UserError(f"{path}: of format {data.get('format')!r}; this version reads {FORMAT}")
+    try:
+        return Schedule.from_json(data["schedule"]), data
+    except (ValueError, TypeError) as error:
+        raise UserError(f"{path}: malformed schedule: {error}") from None

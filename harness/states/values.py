@@ -1,0 +1,52 @@
+"""The present value of a state, for the leak oracle and for explanations. By value, never by address."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+_PLAIN = (bool, int, float, str, bytes, type(None))
+
+
+def fetch(state: str) -> Any:
+    """Raises LookupError where it is not set now."""
+    parts = state.split(".")
+    for cut in range(len(parts) - 1, 0, -1):
+        module = sys.modules.get(".".join(parts[:cut]))
+        if module is None:
+            continue
+        value: Any = module
+        for part in parts[cut:]:
+            space = vars(value) if hasattr(value, "__dict__") else {}
+            if part not in space:
+                raise LookupError(state)
+            value = space[part]
+        return value
+    raise LookupError(state)
+
+
+def shown(value: Any) -> str:
+    """A value in a few words that are the same in every process."""
+    if isinstance(value, (classmethod, staticmethod)):
+        value = value.__func__
+    if isinstance(value, _PLAIN):
+        text = repr(value)
+        return text if len(text) <= 60 else text[:57] + "..."
+    if isinstance(value, (list, tuple, dict, set, frozenset)):
+        return f"{type(value).__name__} of {len(value)}"
+    name = getattr(value, "__qualname__", None)
+    if isinstance(name, str):
+        # functools.wraps copies the name: a patched function shows by the file its code is from
+        code = getattr(value, "__code__", None)
+        return f"{getattr(value, '__module__', '?')}.{name}" + (f" ({code.co_name})" if code is not None else "")
+    return f"a {type(value).__module__}.{type(value).__qualname__}"
+
+
+def snapshot(states: list[str]) -> dict[str, str]:
+    found = {}
+    for state in states:
+        try:
+            found[state] = shown(fetch(state))
+        except LookupError:
+            found[state] = "unset"
+    return found
