@@ -60,6 +60,8 @@ class Controller:
         self.clock = 0.0
         self.abandoned = False
         self.finished = False
+        #: told of every switch just before it happens: a run that never reports has told that much
+        self.on_switch: Callable[[str, Switch], None] | None = None
         #: lock point -> which threads used a lock through it; lock id -> (threads, points)
         self.lock_use: dict[int, tuple[set[int], set[str], Any]] = {}
         self._done = raw.allocate_lock()
@@ -162,7 +164,10 @@ class Controller:
             self._pass(me, to)
 
     def _note(self, me: Managed, key: str, n: int, action: Action, forced: bool) -> None:
-        self.switches.append(Switch(me.index, key, n, action, forced, len(self.log)))
+        switch = Switch(me.index, key, n, action, forced, len(self.log))
+        self.switches.append(switch)
+        if self.on_switch is not None:
+            self.on_switch(me.name, switch)
 
     def used(self, lock: Any, me: Managed, key: str) -> None:
         """Remember who uses which lock: only locks used by two threads make lock points worth a hand-over."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from types import CodeType
 from typing import NamedTuple
@@ -14,6 +13,7 @@ from harness.states.resolve import touches
 from harness.states.scan import sites_among
 
 from .places import Act, acts
+from .shield import shield
 
 
 class Instrumented(NamedTuple):
@@ -36,8 +36,6 @@ class Instruments:
         self.by_id: dict[int, Instrumented | None] = {}
         self._kept: list[CodeType] = []
         self._by_key: dict[CodeKey, Instrumented] = {key: self._make(sites) for key, sites in table.codes.items()}
-        #: entered while a code object that was rewritten is scanned again: keeps Dynamo's frame hook out
-        self.shield: AbstractContextManager[object] = nullcontext()
 
     def _make(self, sites: CodeSites) -> Instrumented:
         entry = tuple(access.point for access in sites.entry)
@@ -49,7 +47,7 @@ class Instruments:
     def resolve(self, code: CodeType) -> Instrumented | None:
         found = self._by_key.get((code.co_filename, code.co_name, code.co_firstlineno))
         if found is not None and code != found.sites.code:
-            with self.shield:
+            with shield():
                 found = self._rewritten(code, found.sites)
         self.by_id[id(code)] = found
         self._kept.append(code)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import ctypes
 import faulthandler
 import os
 import resource
-import signal
 import sys
 import traceback
 from typing import Any
@@ -14,22 +12,13 @@ from typing import Any
 from harness.control import raw
 
 from . import wire
+from .death import die_with_parent
 from .execute import execute
 from .job import Job
 from .outcome import Finding
+from .plain import execute_plain
+from .processes import execute_in_processes
 from .world import World
-
-_LIBC = ctypes.CDLL(None)
-_PR_SET_PDEATHSIG = 1
-
-
-def die_with_parent(parent: int) -> None:
-    """This process is killed when its parent ends, however that ends (Linux)."""
-    if hasattr(_LIBC, "prctl"):
-        _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:
-        os._exit(1)
-
 
 def _start(managed: Any) -> None:
     raw.start_new_thread(managed.controller.live, (managed,))
@@ -43,13 +32,17 @@ def main(world: World, job: Job, parent: int, report_fd: int, noise_fd: int) -> 
     faulthandler.enable(noise_fd, all_threads=True)
     faulthandler.dump_traceback_later(world.scenario.seconds, exit=True, file=noise_fd)
     status = 0
-    try:
-        if job.fix != "none" and world.is_per_process(job.fix):
-            from .processes import execute_in_processes
 
-            report = execute_in_processes(job, world)
+    def tell(message: dict[str, Any]) -> None:
+        wire.write(report_fd, message)
+
+    try:
+        if job.plain:
+            report = execute_plain(job, world)
+        elif job.fix != "none" and world.is_per_process(job.fix):
+            report = execute_in_processes(job, world, tell)
         else:
-            report = execute(job, world.scenario, world.table, world.backend, world.fix(job.fix), _start)
+            report = execute(job, world.scenario, world.table, world.backend, world.fix(job.fix), _start, tell=tell)
         report["rss_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         wire.write(report_fd, report)
     except BaseException as error:

@@ -12,8 +12,9 @@ from typing import Any
 from harness.control import collect, raw
 from harness.control.actions import Decider
 from harness.control.backends import Backend
-from harness.control.controller import Controller
+from harness.control.controller import Controller, Switch
 from harness.control.managed import Managed, Status
+from harness.control.shield import shield
 from harness.control.sparse import Sparse
 from harness.scenario import Scenario
 from harness.schedule.schedule import Directive
@@ -47,6 +48,8 @@ def execute(
     backend: Backend | None,
     fix: Callable[[], Any] | None,
     start: Callable[[Managed], None],
+    *,
+    tell: Callable[[dict[str, Any]], None] | None = None,
     wait: bool = False,
 ) -> dict[str, Any]:
     """Make the run and return its report as plain data. ``wait``: unwind threads that are left (one process only)."""
@@ -55,6 +58,7 @@ def execute(
     decider = decider_of(job)
     observer = Observer() if job.detail else None
     control = Controller(decider, free=job.schedule.free, observer=observer, backend=backend)
+    control.on_switch = teller(tell)
     if observer is not None:
         observer.controller = control
     unraisable: list[Finding] = []
@@ -77,7 +81,7 @@ def execute(
             except Exception as error:
                 findings.append(of_error(error, "check", len(control.log)))
         if not control.deadlock:
-            findings += _leaks(before, after, len(control.log))
+            findings += leaks(before, after, len(control.log))
         if wait:
             control.abandon()
     findings += unraisable
@@ -85,7 +89,21 @@ def execute(
     if unused and not findings:
         text = f"never passed: {unused[0]}"
         findings.append(Finding("not aligned", text, text))
-    return _report(control, findings, results, unused, observer, raw.monotonic() - began)
+    accesses = observer.accesses if observer is not None else []
+    return report_of(control, findings, results, unused, accesses, raw.monotonic() - began)
+
+
+def teller(tell: Callable[[dict[str, Any]], None] | None) -> Callable[[str, Switch], None] | None:
+    """Sends switches as they happen, as plain data."""
+    if tell is None:
+        return None
+
+    def on_switch(thread: str, switch: Switch) -> None:
+        with shield():
+            directive = Directive(thread, switch.key, switch.n, switch.action)
+            tell({"switch": {**_as_json(directive), "forced": switch.forced, "at": switch.position}})
+
+    return on_switch
 
 
 def _bound(body: Callable[[Any], Any], shared: Any) -> Callable[[], Any]:
@@ -125,17 +143,21 @@ def _of_threads(control: Controller) -> list[Finding]:
         if me.error is not None and not me.adopted:
             findings.append(of_error(me.error, me.name, me.error_at))
     if control.deadlock:
-        waits = [f"{w.thread} waits for {w.waits_for} at {w.site}, held by {w.held_by}" if w.held_by
-                 else f"{w.thread} waits for {w.waits_for} at {w.site}" for w in control.deadlock]  # fmt: skip
-        stack = [f"{w.thread}: {line}" for w in control.deadlock for line in w.stack]
-        names = sorted({me.blocked_name for me in control.threads if me.status is not Status.ENDED})
-        findings.append(
-            Finding("deadlock", "deadlock: " + " / ".join(names), "; ".join(waits), stack=stack, at=len(control.log))
-        )
+        findings.append(deadlock_finding(control))
     return findings
 
 
-def _leaks(before: dict[str, str], after: dict[str, str], at: int) -> list[Finding]:
+def deadlock_finding(control: Controller) -> Finding:
+    waits = [
+        f"{w.thread} waits for {w.waits_for} at {w.site}" + (f", held by {w.held_by}" if w.held_by else "")
+        for w in control.deadlock
+    ]
+    stack = [f"{w.thread}: {line}" for w in control.deadlock for line in w.stack]
+    names = sorted({me.blocked_name for me in control.threads if me.status is not Status.ENDED})
+    return Finding("deadlock", "deadlock: " + " / ".join(names), "; ".join(waits), stack=stack, at=len(control.log))
+
+
+def leaks(before: dict[str, str], after: dict[str, str], at: int) -> list[Finding]:
     changed = [name for name in before if before[name] != after[name]]
     if not changed:
         return []
@@ -153,12 +175,12 @@ def _as_json(directive: Directive) -> dict[str, Any]:
     return {"thread": directive.thread, "point": directive.point, "n": directive.n, "action": directive.does}
 
 
-def _report(
+def report_of(
     control: Controller,
     findings: list[Finding],
     results: list[Any],
     unused: list[Directive],
-    observer: Observer | None,
+    accesses: list[dict[str, Any]],
     seconds: float,
 ) -> dict[str, Any]:
     names = [me.name for me in control.threads]
@@ -186,7 +208,7 @@ def _report(
         "unused": [_as_json(directive) for directive in unused],
         "uncontrolled": control.uncontrolled,
         "contended": sorted(control.contended()),
-        "accesses": observer.accesses if observer is not None else [],
+        "accesses": accesses,
         "digest": digest.hexdigest()[:16],
         "seconds": seconds,
         "rss_mb": 0.0,

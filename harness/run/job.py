@@ -13,6 +13,7 @@ class Job:
     """fix       name of a fix, or ``none``
     strategy  how the threads are scheduled where the schedule's directives alone do not say: {"kind": "sparse"} or
               what a strategy needs to decide while running
+    plain     no control at all: threads as the interpreter runs them
     detail    record every access with file, line, value and stack, for an explanation
     """
 
@@ -20,6 +21,7 @@ class Job:
     fix: str = "none"
     strategy: dict[str, Any] | None = None
     detail: bool = False
+    plain: bool = False
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -27,8 +29,9 @@ class Job:
             "fix": self.fix,
             "strategy": self.strategy,
             "detail": self.detail,
+            "plain": self.plain,
         }
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Job:
-        return cls(Schedule.from_json(data["schedule"]), data["fix"], data["strategy"], data["detail"])
+        return cls(Schedule.from_json(data["schedule"]), data["fix"], data["strategy"], data["detail"], data["plain"])

@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
+from collections import deque
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
@@ -44,6 +45,7 @@ class Launcher:
         self._process: subprocess.Popen[bytes] | None = None
         self._reader = wire.Reader()
         self._inbox: list[dict[str, Any]] = []
+        self._arrived: dict[int, dict[str, Any]] = {}
         self._number = 0
         self.about = self._start()
 
@@ -90,35 +92,41 @@ class Launcher:
         lines = self._process.stderr.read().decode(errors="replace").strip().splitlines()
         return lines[-1] if lines else f"status {self._process.returncode}"
 
+    def start(self, job: Job) -> int:
+        """Begin a run; its number is for :meth:`wait`."""
+        self._number += 1
+        self._send({"number": self._number, "job": job.to_json()})
+        return self._number
+
+    def wait(self, number: int) -> Report:
+        """The report of a run that was started. Raises UserError when its set-up or fix raised."""
+        while number not in self._arrived:
+            message = self._receive()
+            self._arrived[message["number"]] = message["report"]
+        return self._report(self._arrived.pop(number))
+
     def map(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, Report]]:
-        """Run jobs, several at a time; (job, report) as they end. Closing the iterator lets what runs end unread."""
+        """Run jobs, several at a time; (job, report) in order."""
+        flying: deque[tuple[Job, int]] = deque()
         waiting = iter(jobs)
-        running: dict[int, Job] = {}
         try:
             while True:
-                while len(running) < self.jobs:
-                    job = next(waiting, None)
-                    if job is None:
-                        break
-                    self._number += 1
-                    running[self._number] = job
-                    self._send({"number": self._number, "job": job.to_json()})
-                if not running:
+                while len(flying) < self.jobs and (job := next(waiting, None)) is not None:
+                    flying.append((job, self.start(job)))
+                if not flying:
                     return
-                message = self._receive()
-                done = running.pop(message["number"], None)
-                if done is not None:
-                    yield done, self._report(message["report"])
+                done, number = flying.popleft()
+                yield done, self.wait(number)
         finally:
-            while running:
-                running.pop(self._receive()["number"], None)
+            for _, number in flying:
+                self.wait(number)
 
     def run(self, job: Job) -> Report:
-        return next(report for _, report in self.map([job]))
+        return self.wait(self.start(job))
 
     def _report(self, data: dict[str, Any]) -> Report:
         if "broken" in data:
-            raise UserError(f"{self.reference}: the set-up or a fix raised: {data['broken']['message']}")
+            raise UserError(f"{self.reference}: the set-up or a fix raised: {data['broken']['message']} {data['noise'][-3000:]}")
         return Report.from_json(data, self.about["expect"])
 
     def _send(self, message: dict[str, Any]) -> None:

@@ -7,6 +7,7 @@ import traceback
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
+from harness.control.shield import shield
 from harness.states.values import fetch, shown
 
 if TYPE_CHECKING:
@@ -22,6 +23,10 @@ class Observer:
         self.accesses: list[dict[str, Any]] = []
 
     def __call__(self, me: Managed, points: tuple[str, ...], frame: FrameType) -> None:
+        with shield():
+            self._record(me, points, frame)
+
+    def _record(self, me: Managed, points: tuple[str, ...], frame: FrameType) -> None:
         assert self.controller is not None
         for point in points:
             kind, _, state = point.partition(":")

@@ -20,6 +20,7 @@ class Report:
     void       how many directives found no place (or no thread) to act on
     unused     directives whose point was never passed
     digest     of the whole point sequence, the switches and the outcome
+    pids       of the bodies' processes, where each had its own
     contended  lock points of locks that two threads used
     """
 
@@ -36,6 +37,7 @@ class Report:
     uncontrolled: list[str] = field(default_factory=list)
     contended: list[str] = field(default_factory=list)
     accesses: list[dict[str, Any]] = field(default_factory=list)
+    pids: list[int] = field(default_factory=list)
     digest: str = ""
     seconds: float = 0.0
     rss_mb: float = 0.0
@@ -70,6 +72,7 @@ class Report:
             uncontrolled=data.get("uncontrolled", []),
             contended=data.get("contended", []),
             accesses=data.get("accesses", []),
+            pids=data.get("pids", []),
             digest=data.get("digest", ""),
             seconds=data.get("seconds", 0.0),
             rss_mb=data.get("rss_mb", 0.0),

@@ -7,6 +7,8 @@ import sys
 from types import CodeType
 from typing import Any
 
+from harness.control import shield
+
 
 def torch() -> None:
     """Import torch and let it load what it loads lazily, without starting a thread, CUDA or a backward.
@@ -39,6 +41,8 @@ def torch() -> None:
     tasks = "/proc/self/task"
     assert not os.path.isdir(tasks) or len(os.listdir(tasks)) == 1, "a thread was started in the forking parent"
 
+_OURS = ("harness.control", "harness.run", "harness.search.pct")
+
 
 class hook_off:
     """Dynamo's frame hook is off in this thread meanwhile."""
@@ -56,11 +60,12 @@ class hook_off:
 
 def hide_from_dynamo() -> None:
     """Dynamo's frame hook is handed our callbacks (Python 3.11) and our locks' methods: tell it to skip them."""
+    shield.use(hook_off)
     skip = getattr(sys.modules["torch._dynamo.eval_frame"], "skip_code", None)
     if skip is None:
         return
     for name, module in list(sys.modules.items()):
-        if name.startswith(("harness.control", "harness.run.observe", "harness.run.warm", "harness.search.online")):
+        if name.startswith(_OURS):
             for value in list(vars(module).values()):
                 _skip(value, skip, name, set())
 

@@ -34,7 +34,6 @@ class World:
         if self.scenario.needs_torch:
             from . import warm
 
-            self.instruments.shield = warm.hook_off()
             warm.hide_from_dynamo()
 
     def _fine(self) -> list[ModuleType]:

@@ -22,6 +22,7 @@ install.install()
 from harness.errors import UserError  # noqa: E402
 
 from . import child, wire  # noqa: E402
+from .death import die_with_parent  # noqa: E402
 from .job import Job  # noqa: E402
 from .world import World  # noqa: E402
 
@@ -39,6 +40,7 @@ class _Running:
     noise: bytearray = field(default_factory=bytearray)
     report: dict[str, Any] | None = None
     killed: bool = False
+    switches: list[dict[str, Any]] = field(default_factory=list)
 
 
 class Zygote:
@@ -100,7 +102,10 @@ class Zygote:
         if block:
             if is_report:
                 for message in run.reader.feed(block):
-                    run.report = message
+                    if "switch" in message:
+                        run.switches.append(message["switch"])
+                    else:
+                        run.report = message
             else:
                 run.noise += block
                 del run.noise[:-_KEPT_NOISE]
@@ -114,7 +119,7 @@ class Zygote:
     def _ended(self, run: _Running) -> None:
         _, status = os.waitpid(run.pid, 0)
         del self.running[run.pid]
-        report = run.report if run.report is not None else {"findings": [self._lost(run, status)]}
+        report = run.report if run.report is not None else self._lost(run, status)
         if "broken" in report:
             report["noise"] = run.noise.decode(errors="replace")[-4000:]
         self.client.sendall(wire.pack({"number": run.number, "report": report}))
@@ -130,7 +135,8 @@ class Zygote:
             text = f"killed by {signal.Signals(os.WTERMSIG(status)).name}"
         else:
             kind, text = "crash", f"the process left with status {os.WEXITSTATUS(status)} and no report"
-        return {"kind": kind, "signature": text, "message": text, "thread": "", "stack": stack, "at": 0}
+        finding = {"kind": kind, "signature": text, "message": text, "thread": "", "stack": stack, "at": 0}
+        return {"findings": [finding], "switches": run.switches}
 
     def _kill_all(self) -> None:
         for pid in self.running:
@@ -142,7 +148,7 @@ class Zygote:
 def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the client decides when to stop
     fd, reference, mode, parent = int(sys.argv[1]), sys.argv[2], sys.argv[3], int(sys.argv[4])
-    child.die_with_parent(parent)
+    die_with_parent(parent)
     client = socket.socket(fileno=fd)
     try:
         world = World(reference, free=mode == "free")

@@ -19,7 +19,7 @@ def using(depth: int) -> tuple[str, str]:
     """(stable name of the function that uses the lock, its ``file:line``), seen from ``depth`` frames up."""
     frame = _user(sys._getframe(depth + 1))
     if frame is None:
-        return "thread start", "thread start"
+        return "thread-start", "thread start"
     code = frame.f_code
     name = getattr(code, "co_qualname", code.co_name)
     return f"{frame.f_globals.get('__name__', '?')}.{name}", f"{code.co_filename}:{frame.f_lineno}"

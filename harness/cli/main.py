@@ -1,0 +1,61 @@
+"""Parses, runs the command, turns mistakes into one line and an exit status."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+from harness.errors import CannotTest, UserError
+
+#: In the order of the help text.
+COMMANDS = ("list", "find", "replay", "explain", "check", "stress")
+USER_MISTAKE, CANNOT_TEST, INTERRUPTED = 2, 125, 130
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise UserError(f"{message} (see: {self.prog} --help)")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(prog="harness", description="Deterministic exploration of thread schedules.", allow_abbrev=False)
+    parser.add_argument("--for-bisect", action="store_true", help="a user's mistake exits with 128, which stops git bisect")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=_Parser)
+    for name in COMMANDS:
+        module = importlib.import_module(f"harness.cli.{name}_")
+        help_text = (module.__doc__ or "").strip().splitlines()[0]
+        sub = commands.add_parser(name, help=help_text, description=module.__doc__, allow_abbrev=False)
+        sub.add_argument("--json", action="store_true", help="one JSON object on standard output")
+        module.arguments(sub)
+        sub.set_defaults(run=module.run)
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    mistake = 128 if "--for-bisect" in arguments else USER_MISTAKE
+    try:
+        options = _parser().parse_args(arguments)
+        status = options.run(options)
+        sys.stdout.flush()
+        return int(status)
+    except UserError as error:
+        print(f"harness: {_one_line(error)}", file=sys.stderr)
+        return mistake
+    except CannotTest as error:
+        print(f"harness: {_one_line(error)}", file=sys.stderr)
+        return CANNOT_TEST
+    except KeyboardInterrupt:
+        print("harness: interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())[:600]

@@ -1,0 +1,121 @@
+"""Options and their meanings that several commands share."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+from harness.errors import UserError
+from harness.run.launch import Launcher
+from harness.schedule import Schedule, from_token, read_file
+from harness.search import Exploration
+
+
+def count(text: str) -> int:
+    """A whole number of at least 1."""
+    if not re.fullmatch(r"\d{1,9}", text) or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
+    return int(text)
+
+
+def seconds(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < 1e7:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds")
+    return value
+
+
+def threads(text: str) -> tuple[int, int]:
+    """``2`` or ``2-8``."""
+    match = re.fullmatch(r"(\d{1,2})(?:-(\d{1,2}))?", text)
+    low, high = (int(match[1]), int(match[2] or match[1])) if match else (0, 0)
+    if not 1 <= low <= high:
+        raise argparse.ArgumentTypeError(f"{text!r} is no range of thread counts (2, or 2-8, fewest first)")
+    return low, high
+
+
+def add_scenario(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("scenario", metavar="SCENARIO", help="a built-in name, file.py:name or package.module:name")
+    parser.add_argument("--threads", type=threads, metavar="N[-M]", help="how many threads (default: the fewest that make sense)")
+    parser.add_argument("--axis", action="append", default=[], metavar="NAME=VALUE", help="choose a value of one of the scenario's axes")
+    add_runs(parser)
+
+
+def add_runs(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--mode", choices=("gil", "free"), default=None, help="hand over only where the GIL could change hands (default), or anywhere")
+    parser.add_argument("--jobs", type=count, metavar="N", help="runs at the same time (default: one a core)")
+
+
+def add_search(parser: argparse.ArgumentParser, budget: int) -> None:
+    parser.add_argument("--budget", type=count, default=budget, metavar="N", help=f"schedules at most (default {budget})")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="the same seed is the same search (default 0)")
+
+
+def thread_counts(options: argparse.Namespace, launcher: Launcher) -> range:
+    low, high = launcher.about["threads"]
+    asked = options.threads or (low, low)
+    if not low <= asked[0] <= asked[1] <= high:
+        raise UserError(f"--threads: {options.scenario} makes sense with {low} to {high} threads")
+    return range(asked[0], asked[1] + 1)
+
+
+def axes(options: argparse.Namespace, launcher: Launcher) -> dict[str, Any]:
+    declared, chosen = launcher.about["axes"], {}
+    for item in options.axis:
+        name, equals, text = item.partition("=")
+        if not equals or name not in declared:
+            raise UserError(f"--axis {item!r}: {options.scenario} has the axes {', '.join(declared) or '(none)'}")
+        match = [value for value in declared[name] if str(value) == text or json.dumps(value) == text]
+        if not match:
+            raise UserError(f"--axis {name}: {text!r} is none of {', '.join(map(str, declared[name]))}")
+        chosen[name] = match[0]
+    return chosen
+
+
+def schedule_from(text: str) -> Schedule:
+    """From a token, or the name of a schedule file."""
+    if text.startswith("race") and "," in text and not Path(text).exists():
+        return from_token(text)
+    if text.endswith(".json") or Path(text).is_file():
+        return read_file(Path(text))[0]
+    return from_token(text)
+
+
+def check_schedule(schedule: Schedule, launcher: Launcher) -> None:
+    """Does the scenario, as it is now, have these axes and this many threads?"""
+    low, high = launcher.about["threads"]
+    if not low <= schedule.threads <= high:
+        raise UserError(f"{schedule.scenario}: the schedule has {schedule.threads} threads; it makes sense with {low} to {high}")
+    for name, value in schedule.axes.items():
+        values = launcher.about["axes"].get(name)
+        if values is None or value not in values:
+            raise UserError(f"{schedule.scenario}: the schedule says {name}={value!r}, which the scenario does not have")
+
+
+class Progress:
+    """One line on standard error, rewritten; nothing where standard error is no terminal."""
+
+    def __init__(self, what: str, budget: int) -> None:
+        self.what, self.budget = what, budget
+        self.shown = sys.stderr.isatty()
+
+    def __call__(self, found: Exploration) -> None:
+        if self.shown:
+            done = min(20, 20 * found.schedules // max(1, self.budget))
+            bar = "#" * done + "." * (20 - done)
+            print(f"\r{self.what} [{bar}] {found.schedules} schedules, {len(found.failures)} failing", end="", file=sys.stderr)
+
+    def end(self) -> None:
+        if self.shown:
+            print("\r\x1b[K", end="", file=sys.stderr)
+
+
+def emit(data: dict[str, Any]) -> None:
+    print(json.dumps(data))

@@ -1,0 +1,64 @@
+"""run a schedule again; exit 1 reproduced, 0 not, 125 not aligned"""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+
+from harness.errors import CannotTest
+from harness.fixes import find_fix
+from harness.run.job import Job
+from harness.run.launch import Launcher
+
+from . import options as shared
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("schedule", metavar="TOKEN|FILE")
+    parser.add_argument("--fix", default="none", metavar="F", help="a fix in force during every run")
+    parser.add_argument("--times", type=shared.count, default=1, metavar="N")
+    parser.add_argument("--jobs", type=shared.count, metavar="N", help="runs at the same time (default: one a core)")
+
+
+def run(options: argparse.Namespace) -> int:
+    schedule = shared.schedule_from(options.schedule)
+    fix = find_fix(options.fix)
+    with Launcher(schedule.scenario, free=schedule.free, jobs=options.jobs) as launcher:
+        shared.check_schedule(schedule, launcher)
+        reports = [report for _, report in launcher.map(Job(schedule, fix.name) for _ in range(options.times))]
+    lost = next((report for report in reports if report.unused), None)
+    if lost is not None and not any(report.failed for report in reports):
+        raise CannotTest(f"not aligned: {lost.unused[0]} was never passed; search again with `harness find {schedule.scenario}`")
+    digest, same = Counter(report.digest for report in reports).most_common(1)[0]
+    report = next(report for report in reports if report.digest == digest)
+    failed = sum(report.failed for report in reports)
+    if options.json:
+        shared.emit(
+            {
+                "times": options.times,
+                "same": same,
+                "reproduced": failed,
+                "outcome": report.outcome,
+                "signature": report.signature,
+                "digest": digest,
+            }
+        )
+    else:
+        print(f"{report.outcome}: {report.message}" if report.message else report.outcome)
+        print(f"{failed} of {options.times} runs failed, {same} of {options.times} with digest {digest}")
+        _where_they_part(reports)
+    return int(failed > 0)
+
+
+def _where_they_part(reports: list) -> None:  # type: ignore[type-arg]
+    """Uncontrolled nondeterminism is named, not hidden."""
+    first = reports[0]
+    for other in reports[1:]:
+        if other.digest == first.digest:
+            continue
+        pairs = zip(first.log, other.log, strict=False)
+        place = next((i for i, (a, b) in enumerate(pairs) if a[:2] != b[:2]), min(len(first.log), len(other.log)))
+        print(f"uncontrolled nondeterminism: two runs part at point {place}")
+        for report in (first, other):
+            print(f"  {' '.join(map(str, report.log[place][:2])) if place < len(report.log) else 'the end'}")
+        return

@@ -1,0 +1,64 @@
+"""The guard asks whether *this thread* is tracing, instead of reading the flag of the process.
+
+Must be in force before ``torch.compile(fn)`` is called: the wrapper captures the guard function at that moment.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+
+@contextmanager
+def function_patch() -> Iterator[None]:
+    """Replace ``is_fx_tracing`` and ``is_fx_symbolic_tracing`` by thread-local versions (pytorch #126024)."""
+    import torch
+    import torch._higher_order_ops.utils as hop
+    from torch.fx import _symbolic_trace as fx
+
+    mine = threading.local()
+    trace, environment = fx.Tracer.trace, hop._set_compilation_env
+    names = [name for name in ("is_fx_tracing", "is_fx_symbolic_tracing") if hasattr(fx, name)]
+    originals = {name: getattr(fx, name) for name in names}
+
+    @contextmanager
+    def tracing(value: bool) -> Iterator[None]:
+        before = getattr(mine, "tracing", False)
+        mine.tracing = value
+        try:
+            yield
+        finally:
+            mine.tracing = before
+
+    @functools.wraps(trace)
+    def traced(self: Any, *args: Any, **kwargs: Any) -> Any:
+        with tracing(True):
+            return trace(self, *args, **kwargs)
+
+    @contextmanager
+    def own_environment() -> Iterator[None]:
+        with environment(), tracing(False):
+            yield
+
+    def is_tracing() -> bool:
+        return getattr(mine, "tracing", False)
+
+    def is_symbolic_tracing() -> bool:
+        return is_tracing() and not torch.compiler.is_compiling()
+
+    patched: dict[str, Callable[[], bool]] = {
+        "is_fx_tracing": is_tracing,
+        "is_fx_symbolic_tracing": is_symbolic_tracing,
+    }
+    fx.Tracer.trace, hop._set_compilation_env = traced, own_environment
+    for name in names:
+        setattr(fx, name, patched[name])
+    try:
+        yield
+    finally:
+        fx.Tracer.trace, hop._set_compilation_env = trace, environment
+        for name in names:
+            setattr(fx, name, originals[name])

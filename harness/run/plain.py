@@ -1,0 +1,52 @@
+"""A run on plain threads, no control: the baseline that shows how rarely chance finds what a schedule finds."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import ExitStack
+from typing import Any
+
+from harness.control import raw
+
+from .execute import axes_of
+from .job import Job
+from .outcome import Finding, of_error
+from .world import World
+
+
+def execute_plain(job: Job, world: World) -> dict[str, Any]:
+    """The threads start together, behind one barrier; nothing else is arranged."""
+    began = raw.monotonic()
+    scenario, count = world.scenario, job.schedule.threads
+    findings: list[Finding] = []
+    results: list[Any] = [None] * count
+    together = threading.Barrier(count)
+    with ExitStack() as stack:
+        fix = world.fix(job.fix)
+        if fix is not None:
+            stack.enter_context(fix())
+        shared = scenario.setup(axes_of(scenario, job)) if scenario.setup is not None else None
+
+        def live(index: int) -> None:
+            together.wait()
+            try:
+                results[index] = scenario.body(index)(shared)
+            except BaseException as error:
+                findings.append(of_error(error, f"T{index}", 0))
+
+        threads = [threading.Thread(target=live, args=(index,), daemon=True) for index in range(count)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        if scenario.check is not None:
+            try:
+                scenario.check(shared, results)
+            except Exception as error:
+                findings.append(of_error(error, "check", 0))
+    return {
+        "findings": [finding.to_json() for finding in findings],
+        "results": results,
+        "threads": [f"T{index}" for index in range(count)],
+        "seconds": raw.monotonic() - began,
+    }

@@ -1,0 +1,223 @@
+"""A run with each body in a process of its own: the same schedule, the baton over pipes.
+
+The processes are forked after set-up, so each has its copy of everything. Whoever gives the baton on sends with it
+all that the controllers must agree on: the log, who may run, what the decider knows.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import os
+import traceback
+from collections.abc import Callable
+from contextlib import ExitStack
+from typing import Any
+
+from harness.control import active, collect, raw
+from harness.control.actions import Asked, Collect, Decider, HandOver
+from harness.control.blocked import WaitReport
+from harness.control.controller import Abandoned, Controller, Switch
+from harness.control.managed import Managed, Status
+from harness.control.shield import shield
+from harness.control.sparse import Sparse
+from harness.schedule.schedule import Directive, action_of
+from harness.states.values import snapshot
+
+from . import wire
+from .death import die_with_parent
+from .execute import axes_of, deadlock_finding, decider_of, leaks, report_of, teller
+from .job import Job
+from .observe import Observer
+from .outcome import Finding, of_error
+from .world import World
+
+
+class PipeGate:
+    """The baton's way to one process: a pipe, and the common state as the message."""
+
+    def __init__(self) -> None:
+        self.read_fd, self.write_fd = os.pipe()
+        self.control: RemoteController | None = None
+
+    def wait(self) -> None:
+        assert self.control is not None
+        with shield():
+            reader = wire.Reader()
+            while True:
+                block = os.read(self.read_fd, 1 << 16)
+                if not block:
+                    os._exit(1)
+                messages = reader.feed(block)
+                if messages:
+                    self.control.load(messages[0])
+                    return
+
+    def open(self) -> None:
+        assert self.control is not None
+        with shield():
+            wire.write(self.write_fd, self.control.dump())
+
+
+class RemoteController(Controller):
+    """The controller of one of the processes; ``mine`` is the only thread that runs here."""
+
+    def __init__(self, decider: Decider, mine: int, done_fd: int, gates: list[PipeGate], **options: Any) -> None:
+        super().__init__(decider, **options)
+        self.mine = mine
+        self.done_fd = done_fd
+        #: what threads that ended leave: result, findings, unused directives, accesses
+        self.left: dict[str, dict[str, Any]] = {}
+        for index, gate in enumerate(gates):
+            gate.control = self
+            self.add(f"T{index}", index, gate)
+
+    def dump(self) -> dict[str, Any]:
+        return {
+            "log": self.log,
+            "switches": [[s.thread, s.key, s.n, _named(s.action), s.forced, s.position] for s in self.switches],
+            "void": len(self.void),
+            "clock": self.clock,
+            "current": self.current.index if self.current is not None else -1,
+            "threads": [[t.status.value, t.deadline] for t in self.threads],
+            "decider": self.decider.dump() if hasattr(self.decider, "dump") else None,
+            "left": self.left,
+            "deadlock": [vars(wait) for wait in self.deadlock],
+        }
+
+    def load(self, state: dict[str, Any]) -> None:
+        self.log = [(thread, key, place) for thread, key, place in state["log"]]
+        self.switches = [Switch(t, k, n, action_of(a), f, p) for t, k, n, a, f, p in state["switches"]]
+        self.void = [Asked(HandOver(""), "", 0)] * state["void"]
+        self.clock = state["clock"]
+        self.current = self.threads[state["current"]] if state["current"] >= 0 else None
+        for thread, (status, deadline) in zip(self.threads, state["threads"], strict=True):
+            thread.status, thread.deadline = Status(status), deadline
+        if state["decider"] is not None:
+            self.decider.load(state["decider"])  # type: ignore[attr-defined]
+        self.left = state["left"]
+        self.deadlock = [WaitReport(**wait) for wait in state["deadlock"]]
+
+    def add(self, name: str, root: int, gate: Any = None) -> Managed:
+        if gate is None:
+            raise RuntimeError("a body that starts threads of its own cannot be run with a process for each body")
+        return super().add(name, root, gate)
+
+    def _finish(self) -> None:
+        self.finished = True
+        self.current = None
+        wire.write(self.done_fd, self.dump())
+
+
+def _named(action: HandOver | Collect) -> str:
+    return action.target if isinstance(action, HandOver) else f"gc{action.generation}"
+
+
+def execute_in_processes(job: Job, world: World, tell: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
+    """The report of such a run, as plain data."""
+    began = raw.monotonic()
+    scenario, count = world.scenario, job.schedule.threads
+    gates = [PipeGate() for _ in range(count)]
+    done_read, done_write = os.pipe()
+    with ExitStack() as stack:
+        stack.enter_context(collect.on_demand_only())
+        shared = scenario.setup(axes_of(scenario, job)) if scenario.setup is not None else None
+        children = []
+        parent = os.getpid()
+        faulthandler.cancel_dump_traceback_later()  # its thread would be missing in a child that sets its own
+        for index in range(count):
+            child = os.fork()
+            if child == 0:
+                try:
+                    _one(job, world, shared, index, gates, done_write, tell, parent)
+                except BaseException:
+                    traceback.print_exc()  # a defect of ours: told through the run's noise
+                finally:
+                    os._exit(0)
+            children.append(child)
+        os.close(done_write)
+        faulthandler.dump_traceback_later(scenario.seconds, exit=True)
+        start = RemoteController(decider_of(job), -1, -1, gates, free=job.schedule.free)
+        start.current = start.threads[job.schedule.first]
+        start.current.gate.open()
+        final = _read_final(done_read)
+        for gate in gates:
+            os.close(gate.write_fd)
+            os.close(gate.read_fd)
+        for child in children:
+            os.waitpid(child, 0)
+        start.load(final)
+        return _merge(job, world, shared, start, raw.monotonic() - began)
+
+
+def _read_final(fd: int) -> dict[str, Any]:
+    reader = wire.Reader()
+    while True:
+        block = os.read(fd, 1 << 18)
+        if not block:
+            raise RuntimeError("a body's process ended without a word")
+        messages = reader.feed(block)
+        if messages:
+            return messages[0]
+
+
+def _one(job: Job, world: World, shared: Any, index: int, gates: list[PipeGate], done_fd: int, tell: Any, parent: int) -> None:
+    """The life of the process of body ``index``."""
+    die_with_parent(parent)
+    faulthandler.dump_traceback_later(0.9 * world.scenario.seconds, exit=True)
+    for other, gate in enumerate(gates):
+        if other != index:
+            os.close(gate.read_fd)
+    os.close(gates[index].write_fd)
+    observer = Observer() if job.detail else None
+    decider = decider_of(job)
+    control = RemoteController(
+        decider, index, done_fd, gates, free=job.schedule.free, observer=observer, backend=world.backend
+    )
+    control.on_switch = teller(tell)
+    if observer is not None:
+        observer.controller = control
+    me = control.threads[index]
+    before = snapshot(world.table.save_restore)
+
+    def body() -> Any:
+        findings: list[Finding] = []
+        result = None
+        try:
+            result = world.scenario.body(index)(shared)
+        except Abandoned:
+            raise
+        except BaseException as error:
+            findings.append(of_error(error, me.name, len(control.log)))
+        findings += leaks(before, snapshot(world.table.save_restore), len(control.log))
+        unused = decider.unused() if isinstance(decider, Sparse) else []
+        control.left[me.name] = {
+            "result": result,
+            "findings": [finding.to_json() for finding in findings],
+            "unused": [[d.thread, d.point, d.n, d.does] for d in unused if d.thread == me.name and d.point != "end"],
+            "accesses": observer.accesses if observer is not None else [],
+            "pid": os.getpid(),
+        }
+        return result
+
+    me.body = body
+    active.controller = control
+    control.live(me)
+
+
+def _merge(job: Job, world: World, shared: Any, control: RemoteController, seconds: float) -> dict[str, Any]:
+    names = [f"T{index}" for index in range(job.schedule.threads)]
+    left = [control.left.get(name, {}) for name in names]
+    findings = [Finding(**item) for part in left for item in part.get("findings", [])]
+    results = [part.get("result") for part in left]
+    if control.deadlock:
+        findings.append(deadlock_finding(control))
+    elif world.scenario.check is not None:
+        try:
+            world.scenario.check(shared, results)
+        except Exception as error:
+            findings.append(of_error(error, "check", len(control.log)))
+    unused = [Directive(t, p, n, action_of(a)) for part in left for t, p, n, a in part.get("unused", [])]
+    accesses = sorted((a for part in left for a in part.get("accesses", [])), key=lambda access: access["at"])
+    report = report_of(control, findings, results, unused, accesses, seconds)
+    report["pids"] = [part.get("pid", 0) for part in left]
+    return report

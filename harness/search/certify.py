@@ -1,0 +1,51 @@
+"""The one place where something is called absent or held.
+
+It refuses without a failing control arm, at a reached limit, and where the points did not cover the states involved.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .explore import Exploration
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """certain  False means ``inconclusive``: never a pass
+    says     on what it rests, or what is missing
+    """
+
+    certain: bool
+    says: str
+
+
+def negative(found: Exploration) -> Certificate:
+    """Was nothing found because nothing is there, within a stated bound?"""
+    base = f"{found.schedules} schedules ({found.distinct} distinct) over {found.points} points, {found.void} void"
+    if found.failures:
+        return Certificate(False, f"{base}; {len(found.failures)} failed")
+    if found.limit:
+        return Certificate(False, f"{base}; stopped at the limit of {found.limit}: inconclusive")
+    states = found.knowledge.states()
+    if not states and not found.knowledge.contended and not any(found.knowledge.worth(p) for p in found.knowledge.points):
+        return Certificate(False, f"{base}; no point at which a hand-over could matter was seen: inconclusive")
+    if found.complete < 1:
+        return Certificate(False, f"{base}; not even one preemption was searched exhaustively: inconclusive")
+    return Certificate(
+        True,
+        f"{base}; exhaustive up to {found.complete} preemptions at {len(states)} conflicting states "
+        f"and {len(found.knowledge.contended)} lock points",
+    )
+
+
+def holds(control_failing: int, replayed_failing: int, under_fix: Exploration, per_process: bool = False) -> Certificate:
+    """Does a fix hold: the control arm fails, none of its schedules fails under the fix, and a search finds nothing?"""
+    if control_failing == 0:
+        return Certificate(False, "without the fix no schedule fails: there is nothing to judge it on")
+    if replayed_failing:
+        return Certificate(False, f"{replayed_failing} of {control_failing} failing schedules still fail")
+    if per_process and not under_fix.failures and not under_fix.limit:
+        return Certificate(True, f"{control_failing} failing schedules pass; {under_fix.schedules} more found nothing")
+    found = negative(under_fix)
+    return Certificate(found.certain, f"all {control_failing} failing schedules pass; search under the fix: {found.says}")

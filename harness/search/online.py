@@ -1,0 +1,16 @@
+"""Deciders that decide while a run goes on, made from what a proposal says."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from harness.control.actions import Decider
+
+from .pct import PCTDecider
+
+
+def make(online: dict[str, Any]) -> Decider:
+    """Raises ValueError for a kind that is none."""
+    if online["kind"] == "pct":
+        return PCTDecider(online["order"], online["changes"], online["watch"])
+    raise ValueError(f"no strategy {online['kind']!r} decides while running")

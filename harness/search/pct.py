@@ -1,0 +1,95 @@
+"""PCT: random thread priorities and d - 1 points at which the running thread's falls below all others.
+
+Burckhardt, Kothari, Musuvathi, Nagarakatte, "A Randomized Scheduler with Probabilistic Guarantees of Finding Bugs"
+(ASPLOS 2010): a bug of depth d among n threads and k points is hit with probability at least 1 / (n * k ** (d - 1)).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from harness.control.actions import Action, HandOver
+from harness.control.managed import Managed, Status
+from harness.run.report import Report
+
+from .strategy import STALE, Ground, Proposal
+
+class PCT:
+    """Proposes seeds; :class:`PCTDecider` decides in the run."""
+
+    def __init__(self, ground: Ground, depth: int, share: float) -> None:
+        self.ground = ground
+        self.depth = depth
+        self.name = f"pct{depth}"
+        self.share = share
+        self.steps = 1
+        self._digests: set[str] = set()
+        self._stale = 0
+
+    def told(self, proposal: Proposal, report: Report) -> None:
+        if proposal.strategy == self.name:
+            self._stale = self._stale + 1 if report.digest in self._digests else 0
+        self._digests.add(report.digest)
+        worth = self.ground.knowledge.worth
+        self.steps = max(self.steps, sum(1 for _, point, _ in report.log if worth(point) >= self._least()))
+
+    def _least(self) -> int:
+        """Count state points where there are any, all places of the scenario's own code where there are none."""
+        knowledge = self.ground.knowledge
+        return 2 if knowledge.states() or knowledge.contended else 1
+
+    def next(self) -> Proposal | None:
+        if self._stale >= STALE:
+            return None
+        random, knowledge = self.ground.random, self.ground.knowledge
+        least = self._least()
+        watch = sorted(point for point in knowledge.points if knowledge.worth(point) >= least)
+        if not watch:
+            return None
+        order = random.sample(range(self.ground.base.threads), self.ground.base.threads)
+        online = {
+            "kind": "pct",
+            "order": order,
+            "changes": sorted(random.randint(1, self.steps) for _ in range(self.depth - 1)),
+            "watch": watch,
+        }
+        return Proposal(replace(self.ground.base, first=order[0], directives=()), self.name, online)
+
+    def bound(self) -> float:
+        """The paper's lower bound on the probability that one schedule hits a bug of this depth."""
+        return 1 / (self.ground.base.threads * self.steps ** (self.depth - 1))
+
+
+class PCTDecider:
+    """``order``: body threads from highest to lowest priority; threads born inside get the middle."""
+
+    def __init__(self, order: list[int], changes: list[int], watch: list[str]) -> None:
+        self._priority = {f"T{index}": float(len(order) - place) for place, index in enumerate(order)}
+        self._changes = changes
+        self._watch = frozenset(watch)
+        self._step = 0
+
+    def dump(self) -> dict[str, Any]:
+        """What a decider in another process must know to go on."""
+        return {"priority": self._priority, "step": self._step}
+
+    def load(self, state: dict[str, Any]) -> None:
+        self._priority, self._step = state["priority"], state["step"]
+
+    def _of(self, thread: Managed) -> float:
+        return self._priority.setdefault(thread.name, 0.5)
+
+    def at(self, me: Managed, key: str, n: int) -> Sequence[Action]:
+        if key not in self._watch:
+            return ()
+        self._step += 1
+        for place, step in enumerate(self._changes):
+            if step == self._step:
+                self._priority[me.name] = -float(place + 1)
+        best = max((t for t in me.controller.threads if t.status is Status.READY), key=self._of)
+        return () if best is me else (HandOver(best.name),)
+
+    def pick(self, me: Managed, key: str, n: int, ready: list[Managed]) -> Managed:
+        return max(ready, key=self._of)

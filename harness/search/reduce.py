@@ -1,0 +1,39 @@
+"""Fewest directives, keeping the failure: each is left out in turn, from the last, until none can be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from harness.run.job import Job
+from harness.run.report import Report
+from harness.schedule.schedule import Schedule
+
+from .explore import Runner
+
+
+def _smaller(schedule: Schedule) -> Iterator[Schedule]:
+    if schedule.directives and schedule.first:
+        yield replace(schedule, first=0, directives=())
+    if schedule.directives:
+        yield replace(schedule, directives=())
+    for index in range(len(schedule.directives) - 1, -1, -1):
+        yield schedule.with_directives(schedule.directives[:index] + schedule.directives[index + 1 :])
+    if schedule.first:
+        yield replace(schedule, first=0)
+
+
+def reduce(runner: Runner, schedule: Schedule, report: Report, fix: str = "none") -> tuple[Schedule, Report, int]:
+    """(smallest schedule, its report, runs made): the same outcome and signature, nothing in it without effect."""
+    runs = 0
+    again = True
+    while again:
+        again = False
+        for smaller in _smaller(schedule):
+            runs += 1
+            seen = runner.wait(runner.start(Job(smaller, fix)))
+            same = (seen.outcome, seen.signature) == (report.outcome, report.signature)
+            if same and not seen.unused and not seen.void:
+                schedule, report, again = smaller, seen, True
+                break
+    return schedule, report, runs

@@ -1,0 +1,113 @@
+"""Judges a fix: schedules that fail without it are run with it, and the search is repeated under it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from harness.errors import UserError
+from harness.fixes import Fix
+from harness.run.job import Job
+from harness.run.report import Report
+from harness.schedule.schedule import Schedule
+from harness.search import Exploration, Runner, explore
+from harness.search.certify import holds, negative
+from harness.search.reduce import reduce
+
+from .why import why_fails, why_holds
+
+#: Outcomes that are damage without an error: a fix under which only these are left masks the failure.
+_SILENT = frozenset({"wrong value", "graph changed", "state leaked", "not compiled"})
+
+
+@dataclass
+class Control:
+    """The control arm: what fails without any fix.
+
+    failing  schedules that fail, each with its report
+    """
+
+    explored: Exploration
+    failing: list[tuple[Schedule, Report]] = field(default_factory=list)
+
+    @property
+    def schedules(self) -> int:
+        return self.explored.schedules
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """fix        its name
+    verdict    holds, fails, masks or untested
+    schedules  how many were run under the fix
+    points     the longest point sequence among them
+    why        one sentence from the access log
+    rests_on   the numbers behind it
+    failing    the smallest schedule that fails under the fix, if one does
+    """
+
+    fix: str
+    verdict: str
+    schedules: int
+    points: int
+    why: str
+    rests_on: str
+    failing: Schedule | None = None
+
+
+def control_arm(
+    runner: Runner, base: Schedule, *, budget: int, seed: int = 0, known: Schedule | None = None, keep: int = 40
+) -> Control:
+    """Search without a fix; up to ``keep`` failing schedules are kept. ``known`` is tried first and must fail."""
+    control = Control(Exploration())
+    if known is not None:
+        report = runner.wait(runner.start(Job(known)))
+        if report.failed:
+            control.failing.append((known, report))
+    control.explored = explore(runner, base, budget=budget, seed=seed, stop=lambda schedule, report: False)
+    control.failing += control.explored.failures
+    control.failing = control.failing[:keep]
+    return control
+
+
+def judge(runner: Runner, base: Schedule, fix: Fix, control: Control, *, budget: int, seed: int = 0) -> Verdict:
+    """Raises UserError only where the scenario itself cannot be run."""
+    try:
+        return _judge(runner, base, fix, control, budget, seed)
+    except UserError as error:
+        return Verdict(fix.name, "untested", 0, 0, f"the fix cannot be applied: {error}", "no run")
+
+
+def _judge(runner: Runner, base: Schedule, fix: Fix, control: Control, budget: int, seed: int) -> Verdict:
+    numbers = [runner.start(Job(schedule, fix.name)) for schedule, _ in control.failing]
+    reports = [runner.wait(number) for number in numbers]
+    failing = [
+        (schedule, report) for (schedule, _), report in zip(control.failing, reports, strict=True) if report.failed
+    ]
+    damaged = bool(failing) and all(report.outcome in _SILENT for _, report in failing)
+    points = max((len(report.log) for report in reports), default=0)
+    if failing and not damaged:
+        return _fallen(runner, fix, "fails", failing[0], len(reports), points, f"{len(failing)} of {len(reports)}")
+    found = explore(
+        runner, base, fix=fix.name, budget=budget, seed=seed, stop=lambda schedule, report: report.outcome not in _SILENT
+    )
+    total, points = len(reports) + found.schedules, max(points, found.points)
+    failing += found.failures
+    if failing:
+        errors = [pair for pair in failing if pair[1].outcome not in _SILENT]
+        verdict = "fails" if errors or not control.failing else "masks"
+        return _fallen(runner, fix, verdict, (errors or failing)[0], total, points, f"{len(failing)} of {total}")
+    if fix.name == "none":
+        return Verdict("none", "untested", total, points, "nothing fails here", negative(found).says)
+    certificate = holds(len(control.failing), 0, found, fix.processes)
+    verdict = "holds" if certificate.certain else "untested"
+    why = why_holds(runner, fix, control.failing[0][0]) if control.failing else certificate.says
+    return Verdict(fix.name, verdict, total, points, why, certificate.says)
+
+
+def _fallen(
+    runner: Runner, fix: Fix, verdict: str, failing: tuple[Schedule, Report], runs: int, points: int, share: str
+) -> Verdict:
+    schedule, report, _ = reduce(runner, *failing, fix=fix.name)
+    return Verdict(
+        fix.name, verdict, runs, points, why_fails(runner, fix, schedule), f"{share} schedules fail", schedule
+    )

@@ -1,0 +1,63 @@
+"""One sentence of why, made from the access log of one schedule with and without the fix."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from harness.explain import find_cause
+from harness.explain.cause import Cause
+from harness.explain.text import sentence
+from harness.fixes import Fix
+from harness.run.job import Job
+from harness.run.report import Report
+from harness.schedule.schedule import Schedule
+from harness.search import Runner
+
+
+def _record(runner: Runner, schedule: Schedule, fix: str) -> Report:
+    return runner.wait(runner.start(Job(schedule, fix, detail=True)))
+
+
+def cause_of(runner: Runner, schedule: Schedule, fix: str = "none") -> tuple[Report, Cause | None]:
+    """The failing run recorded, and the state that made the difference to a run without a switch."""
+    failing = _record(runner, schedule, fix)
+    control = _record(runner, replace(schedule, directives=()), fix)
+    return failing, find_cause(failing, control)
+
+
+def why_fails(runner: Runner, fix: Fix, schedule: Schedule) -> str:
+    report, cause = cause_of(runner, schedule, fix.name)
+    if report.outcome == "deadlock":
+        return report.message
+    return f"{report.signature}: {sentence(cause, report)}"
+
+
+def why_holds(runner: Runner, fix: Fix, schedule: Schedule) -> str:
+    _, cause = cause_of(runner, schedule)
+    fixed = _record(runner, schedule, fix.name)
+    if fix.processes:
+        return _processes_apart(fixed)
+    if cause is None or cause.read is None or cause.write is None:
+        return "the schedule that failed passes"
+    state, reader, writer = cause.state, cause.read["thread"], cause.write["thread"]
+    reads = [a for a in fixed.accesses if a["state"] == state and a["thread"] == reader and a["kind"] == "read"]
+    if not reads:
+        return f"{reader} no longer reads {state}, so that what {writer} wrote does not reach it"
+    if fixed.void:
+        return f"the hand-over that let {reader} read {state} in between is impossible now"
+    return f"{reader} reads {state} as {reads[0]['value']}, not {cause.read['value']}"
+
+
+def _processes_apart(report: Report) -> str:
+    """Read off the log, not assumed: no (process, state) pair belongs to two bodies."""
+    owners: dict[tuple[int, str], set[str]] = {}
+    for access in report.accesses:
+        owners.setdefault((access["pid"], access["state"]), set()).add(access["thread"])
+    shared = sorted(state for (_, state), threads in owners.items() if len(threads) > 1)
+    if shared or len(set(report.pids)) != len(report.pids):
+        return f"NOT apart: {', '.join(shared) or 'two bodies share a process'}"
+    states = len({state for _, state in owners})
+    return (
+        f"{len(report.pids)} processes touched {states} states in {len(report.accesses)} accesses; "
+        "no state of one process was touched by two bodies"
+    )
