@@ -42,7 +42,7 @@ class Directive:
         return self.action.target if isinstance(self.action, HandOver) else f"gc{self.action.generation}"
 
     def __str__(self) -> str:
-        nth = f" ({self.n}th time)" if self.n > 1 else ""
+        nth = f" (passing {self.n})" if self.n > 1 else ""
         what = f"hand over to {self.does}" if isinstance(self.action, HandOver) else f"collect generation {self.does[2:]}"
         return f"{self.thread} after {self.point}{nth}: {what}"
 

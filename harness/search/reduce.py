@@ -23,6 +23,19 @@ def _smaller(schedule: Schedule) -> Iterator[Schedule]:
         yield replace(schedule, first=0)
 
 
+def same_failure(seen: Report, wanted: Report) -> bool:
+    """The same outcome and signature; of leaked states, some of the same and no others."""
+    if seen.outcome != wanted.outcome:
+        return False
+    if seen.outcome == "state leaked":
+        return _leaked(seen) <= _leaked(wanted)
+    return seen.signature == wanted.signature
+
+
+def _leaked(report: Report) -> set[str]:
+    return set(report.signature.partition(": ")[2].split(", "))
+
+
 def reduce(runner: Runner, schedule: Schedule, report: Report, fix: str = "none") -> tuple[Schedule, Report, int]:
     """(smallest schedule, its report, runs made): the same outcome and signature, nothing in it without effect."""
     runs = 0
@@ -32,8 +45,7 @@ def reduce(runner: Runner, schedule: Schedule, report: Report, fix: str = "none"
         for smaller in _smaller(schedule):
             runs += 1
             seen = runner.wait(runner.start(Job(smaller, fix)))
-            same = (seen.outcome, seen.signature) == (report.outcome, report.signature)
-            if same and not seen.unused and not seen.void:
+            if same_failure(seen, report) and not seen.unused and not seen.void:
                 schedule, report, again = smaller, seen, True
                 break
     return schedule, report, runs

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from harness.control.marks import thread_index
 from harness.scenario import TORCH_MODULES, Axes, Scenario
 
+from ._counting import Counting
 from ._rehearse import rehearse
 
 
@@ -20,20 +20,11 @@ class Shared:
     def __init__(self, axes: Axes) -> None:
         import torch
 
-        self.ran = [0] * (axes["threads"] + 1)
         self.trace = axes["trace"]
         self.x = torch.ones(4)
+        self.backend = Counting(axes["threads"])
         self.compiled = torch.compile(affine, backend=self.backend)
         self.compiled(self.x)
-
-    def backend(self, graph: Any, inputs: Any) -> Any:
-        """Runs the graph as it is and counts, by thread, how often: an eager call would not count."""
-
-        def run(*args: Any) -> Any:
-            self.ran[thread_index()] += 1
-            return graph.forward(*args)
-
-        return run
 
 
 def affine(x: Any) -> Any:
@@ -54,7 +45,7 @@ def tracer(shared: Shared) -> str:
 
 def caller(shared: Shared) -> dict[str, Any]:
     out = shared.compiled(shared.x).tolist()
-    return {"out": out, "compiled runs": shared.ran[thread_index()]}
+    return {"out": out, "compiled runs": shared.backend.mine()}
 
 
 def check(shared: Shared, results: list[Any]) -> None:

@@ -1,0 +1,74 @@
+"""The story with gradient checkpointing (pytorch #179614): the compiled call is the *recompute* of a checkpointed layer.
+
+It happens in backward, wherever that is, and passes the guard once more; ``use_reentrant`` makes no difference.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from harness.control.marks import thread_index
+from harness.scenario import TORCH_MODULES, Axes, Scenario
+
+from ._counting import Counting
+from ._rehearse import rehearse
+
+
+class Shared:
+    """The forward of the checkpointed layer has been done; its backward is still to come."""
+
+    def __init__(self, axes: Axes) -> None:
+        import torch
+        from torch.utils.checkpoint import checkpoint
+
+        self.inputs = [torch.ones(4, requires_grad=True) for _ in range(axes["threads"])]
+        self.backend = Counting(axes["threads"])
+        self.compiled = torch.compile(affine, backend=self.backend)
+        self.losses = [
+            checkpoint(self.compiled, x, use_reentrant=axes["use_reentrant"]).sum() for x in self.inputs
+        ]
+
+
+def affine(x: Any) -> Any:
+    return (x * 2 + 1).sin()
+
+
+def traced(x: Any) -> Any:
+    return x + 1
+
+
+def tracer(shared: Shared) -> str:
+    import torch
+
+    return ",".join([node.op for node in torch.fx.symbolic_trace(traced).graph.nodes])
+
+
+def backward(shared: Shared) -> dict[str, Any]:
+    """``torch.autograd.grad`` is refused by the reentrant kind; each thread has inputs of its own."""
+    me = thread_index()
+    shared.losses[me].backward()
+    gradient = [round(value, 4) for value in shared.inputs[me].grad.tolist()]
+    return {"gradient": gradient, "compiled runs": shared.backend.mine()}
+
+
+def check(shared: Shared, results: list[Any]) -> None:
+    for graph in results[0::2]:
+        assert graph in (None, "placeholder,call_function,output"), f"wrong graph: {graph}"
+    for step in results[1::2]:
+        assert step in (None, {"gradient": [-1.98] * 4, "compiled runs": 1}), f"wrong step: {step}"
+
+
+def prepare() -> None:
+    """The forward alone: the process that all runs are forked from must never have run a backward."""
+    rehearse(Shared, [tracer], use_reentrant=False)
+
+
+SCENARIO = Scenario(
+    bodies=[tracer, backward],
+    setup=Shared,
+    prepare=prepare,
+    check=check,
+    summary="a trace in one thread, the recompute of a checkpointed compiled layer in another",
+    axes={"use_reentrant": [False, True]},
+    modules=TORCH_MODULES,
+)

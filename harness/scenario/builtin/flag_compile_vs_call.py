@@ -1,0 +1,63 @@
+"""The story: one thread is inside the AOT trace of its own ``torch.compile``, another calls its own compiled function.
+
+Up to 2.12.1 one hand-over is enough. On 2.13.0 ``torch.compiler._is_compiling_flag``, set for everyone meanwhile,
+masks the guard; but the guard reads the two flags one after the other, and two hand-overs still get through.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from harness.scenario import TORCH_MODULES, Axes, Scenario
+
+from ._counting import Counting
+from ._rehearse import rehearse
+
+
+class Shared:
+    """The caller's function is warm; the compiler's is wrapped and compiled in its body."""
+
+    def __init__(self, axes: Axes) -> None:
+        import torch
+
+        self.x = torch.ones(4, requires_grad=True)
+        self.backend = Counting(axes["threads"])
+        self.compiled = torch.compile(affine, backend=self.backend)
+        self.compiled(self.x)
+
+
+def affine(x: Any) -> Any:
+    return x * 2 + 1
+
+
+def curve(x: Any) -> Any:
+    return (x * x).sin()
+
+
+def compiler(shared: Shared) -> list[float]:
+    import torch
+
+    out = torch.compile(curve, backend="aot_eager")(shared.x)
+    return [round(value, 4) for value in out.tolist()]
+
+
+def caller(shared: Shared) -> dict[str, Any]:
+    out = shared.compiled(shared.x).tolist()
+    return {"out": out, "compiled runs": shared.backend.mine()}
+
+
+def check(shared: Shared, results: list[Any]) -> None:
+    for out in results[0::2]:
+        assert out in (None, [0.8415] * 4), f"wrong numbers: {out}"
+    for call in results[1::2]:
+        assert call in (None, {"out": [3.0] * 4, "compiled runs": 1}), f"wrong call: {call}"
+
+
+SCENARIO = Scenario(
+    bodies=[compiler, caller],
+    setup=Shared,
+    prepare=lambda: rehearse(Shared, [compiler, caller]),
+    check=check,
+    summary="an AOT compile in one thread, a warm compiled call in another",
+    modules=TORCH_MODULES,
+)
