@@ -1,0 +1,370 @@
+"""Points by ``sys.monitoring``, for Python 3.12 and later.
+
+Global events tell of function starts; code without sites answers the first with DISABLE and costs nothing from then
+on, in forked children too. Code with sites gets local events. An INSTRUCTION event comes *before* its instruction, so
+an access is armed there and reported at an instruction that can follow it, in the same frame; all other instructions
+are disabled as they are met.
+
+Where the GIL can be given up (see ``places``) shows as: PY_START and PY_RESUME; CALL of something written in Python,
+which stands for the start of a function that may have no events; C_RETURN; JUMP. Every one of these events comes with
+nothing that another thread could see between it and the interpreter's own check.
+
+Events are per process and stay on between runs: threads that are not inside a run find no record and leave at once.
+"""
+
+from __future__ import annotations
+
+import sys
+from types import CodeType, FrameType, FunctionType
+from typing import TYPE_CHECKING, Any
+
+from .. import raw
+from ..places import Act, Kind
+from . import tool
+from .climb import Climb
+from .python_calls import runs_python
+
+if TYPE_CHECKING:
+    from ..controller import Controller
+    from ..instrument import Instrumented, Instruments
+    from ..managed import Managed
+
+_MISSING: Any = object()
+
+
+class _Thread:
+    """What is remembered of one thread within a run.
+
+    armed   accesses begun and not yet seen finished, innermost first: (frame, act, the next one)
+    calls   calls into C that have not returned: (code, offset, ``starts`` at that time)
+    starts  how many functions with sites have started
+    """
+
+    __slots__ = ("armed", "calls", "me", "observer", "place", "point", "starts")
+
+    def __init__(self, controller: Controller, me: Managed) -> None:
+        self.me = me
+        self.point = controller.point
+        self.place = controller.place
+        self.observer = controller.observer
+        self.armed: tuple[FrameType, Act, Any] | None = None
+        self.calls: list[tuple[CodeType, int, int]] = []
+        self.starts = 0
+
+
+class _Local:
+    """One code object with sites.
+
+    acts     what to do, by offset
+    watched  offsets whose INSTRUCTION event is wanted, with the act to arm there, if any
+    """
+
+    __slots__ = ("acts", "entry", "exit", "watched")
+
+    def __init__(self, found: Instrumented) -> None:
+        self.acts = found.acts
+        self.entry = found.entry
+        self.exit = found.exit
+        self.watched: dict[int, Act | None] = {}
+        for offset, act in found.acts.items():
+            if act.kind is Kind.ACCESS or act.kind is Kind.STEP:
+                self.watched[offset] = act
+        for act in list(self.watched.values()):
+            assert act is not None
+            for offset in act.follows:
+                self.watched.setdefault(offset, None)
+
+    def events(self) -> int:
+        of = sys.monitoring.events
+        kinds = {act.kind for act in self.acts.values()}
+        wanted = of.PY_RETURN | of.PY_YIELD
+        if self.watched:
+            wanted |= of.INSTRUCTION
+        if Kind.CALL in kinds:
+            wanted |= of.CALL
+        if Kind.JUMP in kinds:
+            wanted |= of.JUMP
+        return wanted
+
+
+class Monitoring:
+    """The back-end of one world. The last one made has the events; entering with another takes them over."""
+
+    def __init__(self, instruments: Instruments) -> None:
+        self.instruments = instruments
+        self.inside: dict[int, _Thread] = {}
+        self.local: dict[int, _Local] = {}
+        self._codes: list[CodeType] = []
+        self.climb = Climb(self.local)
+        self.tool = tool.take(self)
+
+    def enter(self, controller: Controller, me: Managed) -> None:
+        if tool.owner() is not self:
+            self.tool = tool.take(self)
+        self.inside[me.ident] = _Thread(controller, me)
+
+    def leave(self, me: Managed) -> None:
+        self.inside.pop(me.ident, None)
+
+    # ---------------------------------------------------------------- used by ``tool``
+
+    def callbacks(self) -> dict[int, Any]:
+        of = sys.monitoring.events
+        start, resume, throw = _starts(self)
+        call, c_return, c_raise = _calls(self)
+        leaving, unwind = _leaving(self)
+        return {
+            of.PY_START: start, of.PY_RESUME: resume, of.PY_THROW: throw, of.CALL: call, of.C_RETURN: c_return,
+            of.C_RAISE: c_raise, of.PY_RETURN: leaving, of.PY_YIELD: leaving, of.PY_UNWIND: unwind,
+            of.JUMP: _jump(self), of.INSTRUCTION: _instruction(self),
+        }  # fmt: skip
+
+    def everywhere(self) -> int:
+        """The global events. PY_UNWIND cannot be had for single code objects: only where someone waits for it."""
+        of = sys.monitoring.events
+        wanted = of.PY_START | of.PY_RESUME | of.PY_THROW
+        if any(sites.exit for sites in self.instruments.table.codes.values()):
+            wanted |= of.PY_UNWIND
+        return wanted
+
+    def released(self) -> None:
+        """Another back-end takes the events over."""
+        for code in self._codes:
+            sys.monitoring.set_local_events(self.tool, code, 0)
+        self.climb.stop(self.tool)
+        self._codes.clear()
+        self.local.clear()
+
+    def known(self, code: CodeType) -> _Local | None:
+        """Called once for each code object that starts: it gets its local events, or None."""
+        instruments = self.instruments
+        found = instruments.by_id.get(id(code), _MISSING)
+        if found is _MISSING:
+            found = instruments.resolve(code)
+        if found is None:
+            return None
+        local = self.local[id(code)] = _Local(found)
+        self._codes.append(code)
+        sys.monitoring.set_local_events(self.tool, code, local.events())
+        return local
+
+
+def _pass(thread: _Thread, points: tuple[str, ...], frame: FrameType, observed: bool = True) -> None:
+    """The points of an access, which has happened."""
+    if observed and thread.observer is not None:
+        thread.observer(thread.me, points, frame)
+    for key in points:
+        thread.point(thread.me, key)
+
+
+def _starts(own: Monitoring) -> tuple[Any, Any, Any]:
+    """PY_START and PY_RESUME, which are places; PY_THROW, which is not."""
+    inside, local, get_ident = own.inside, own.local, raw.get_ident
+    disable = sys.monitoring.DISABLE
+
+    def started(thread: _Thread, found: _Local, checks: bool, frame: FrameType) -> None:
+        me = thread.me
+        thread.starts += 1
+        if checks:
+            me.places += 1
+            if me.pending:
+                thread.place(me)
+        if found.entry:
+            _pass(thread, found.entry, frame)
+            if checks:
+                thread.place(me)
+        if me.pending:
+            own.climb.watch(own.tool, frame)
+
+    def on_start(code: CodeType, offset: int) -> Any:
+        found = local.get(id(code)) or own.known(code)
+        if found is None:
+            return disable
+        thread = inside.get(get_ident())
+        if thread is not None:
+            started(thread, found, True, sys._getframe(1))
+        return None
+
+    def on_resume(code: CodeType, offset: int) -> Any:
+        found = local.get(id(code)) or own.known(code)
+        if found is None:
+            return disable
+        thread = inside.get(get_ident())
+        if thread is not None:
+            # the lowest two bits of RESUME say what it stands behind: 0 a start, 1 yield, 2 yield from, 3 await
+            started(thread, found, code.co_code[offset + 1] & 3 < 2, sys._getframe(1))
+        return None
+
+    def on_throw(code: CodeType, offset: int, error: BaseException) -> None:
+        thread = inside.get(get_ident())
+        if thread is None:
+            return
+        found = local.get(id(code))
+        if found is not None:
+            started(thread, found, False, sys._getframe(1))
+
+    return on_start, on_resume, on_throw
+
+
+def _instruction(own: Monitoring) -> Any:
+    """Report what was armed in this frame, then arm."""
+    inside, local, get_ident, getframe = own.inside, own.local, raw.get_ident, sys._getframe
+    disable, missing = sys.monitoring.DISABLE, _MISSING
+
+    def on_instruction(code: CodeType, offset: int) -> Any:
+        found = local.get(id(code))
+        if found is None:
+            return disable
+        act = found.watched.get(offset, missing)
+        if act is missing:
+            return disable
+        thread = inside.get(get_ident())
+        if thread is None:
+            return None
+        armed = thread.armed
+        if armed is None and act is None:
+            return None
+        frame = getframe(1)
+        if armed is not None:
+            if armed[0] is not frame:
+                thread.armed = armed = _still_on(armed, frame)
+            if armed is not None and armed[0] is frame:
+                thread.armed = armed[2]
+                done = armed[1]
+                if offset in done.follows:
+                    _pass(thread, done.points, frame, done.kind is Kind.ACCESS)
+                    if thread.me.pending:
+                        own.climb.watch(own.tool, frame)
+        if act is not None:
+            thread.armed = (frame, act, thread.armed)
+        return None
+
+    return on_instruction
+
+
+def _still_on(armed: Any, frame: FrameType) -> Any:
+    """Drop what was armed in frames that ended with an exception: those above ``frame`` are its callers."""
+    above: set[int] = set()
+    at: FrameType | None = frame
+    while at is not None:
+        above.add(id(at))
+        at = at.f_back
+    while armed is not None and id(armed[0]) not in above:
+        armed = armed[2]
+    return armed
+
+
+def _calls(own: Monitoring) -> tuple[Any, Any, Any]:
+    """Before a call of something in Python there is a place, and after one that stayed in C."""
+    inside, local, get_ident = own.inside, own.local, raw.get_ident
+
+    def on_call(code: CodeType, offset: int, called: Any, first: Any) -> Any:
+        thread = inside.get(get_ident())
+        if thread is None:
+            return None
+        found = local.get(id(code))
+        if found is None:
+            if not thread.me.pending:
+                return own.climb.no_more(own.tool, code)
+            if not own.climb.is_call(code, offset):
+                return None
+        elif offset not in found.acts:
+            return None  # super().name: no check of the eval breaker
+        if type(called) is FunctionType or runs_python(called):
+            me = thread.me
+            me.places += 1
+            if me.pending:
+                thread.place(me)
+        else:
+            thread.calls.append((code, offset, thread.starts))
+        return None
+
+    def returned(thread: _Thread, code: CodeType, offset: int) -> bool:
+        """Was this a call into C, which started no function we know of?"""
+        calls = thread.calls
+        while calls:
+            of, at, starts = calls.pop()
+            if of is code and at == offset:
+                return starts == thread.starts
+        return False
+
+    def on_c_return(code: CodeType, offset: int, called: Any, first: Any) -> None:
+        thread = inside.get(get_ident())
+        if thread is None or not thread.calls or type(called) is FunctionType or not returned(thread, code, offset):
+            return
+        me = thread.me
+        thread.place(me)
+        found = local.get(id(code))
+        if found is None:
+            return
+        points = found.acts[offset].points
+        if points:
+            _pass(thread, points, sys._getframe(1), observed=False)
+            thread.place(me)
+
+    def on_c_raise(code: CodeType, offset: int, called: Any, first: Any) -> None:
+        thread = inside.get(get_ident())
+        if thread is not None and thread.calls:
+            returned(thread, code, offset)
+
+    return on_call, on_c_return, on_c_raise
+
+
+def _jump(own: Monitoring) -> Any:
+    inside, local, get_ident = own.inside, own.local, raw.get_ident
+    disable = sys.monitoring.DISABLE
+
+    def on_jump(code: CodeType, offset: int, to: int) -> Any:
+        found = local.get(id(code))
+        if found is not None and offset not in found.acts:
+            return disable
+        thread = inside.get(get_ident())
+        if thread is None:
+            return None
+        me = thread.me
+        if found is None:
+            if not me.pending:
+                return own.climb.no_more(own.tool, code)
+            if to <= offset:
+                thread.place(me)
+            return None
+        thread.place(me)
+        points = found.acts[offset].points
+        if points:
+            _pass(thread, points, sys._getframe(1), observed=False)
+            thread.place(me)
+        return None
+
+    return on_jump
+
+
+def _leaving(own: Monitoring) -> tuple[Any, Any]:
+    """Declared states are written by the time a function ends, in whatever way."""
+    inside, local, get_ident = own.inside, own.local, raw.get_ident
+
+    def left(thread: _Thread, found: _Local | None, frame: FrameType) -> None:
+        if found is not None and found.exit:
+            _pass(thread, found.exit, frame)
+        if thread.me.pending and frame.f_back is not None:
+            own.climb.watch(own.tool, frame.f_back)
+
+    def on_return(code: CodeType, offset: int, value: Any) -> Any:
+        thread = inside.get(get_ident())
+        if thread is None:
+            return None
+        found = local.get(id(code))
+        if found is None and not thread.me.pending:
+            return own.climb.no_more(own.tool, code)
+        if thread.me.pending or (found is not None and found.exit):
+            left(thread, found, sys._getframe(1))
+        return None
+
+    def on_unwind(code: CodeType, offset: int, error: BaseException) -> None:
+        thread = inside.get(get_ident())
+        if thread is None:
+            return
+        found = local.get(id(code))
+        if thread.me.pending or (found is not None and found.exit):
+            left(thread, found, sys._getframe(1))
+
+    return on_return, on_unwind
