@@ -11,6 +11,7 @@ itself (tests/control/test_backends.py does the same):
   thrown into a generator. JUMP_BACKWARD_NO_INTERRUPT does not check.
 * ``len``, ``isinstance``, ``type`` and ``list.append`` check after the call until the instruction is specialised, which
   takes a few executions; code that runs for the first time, as in a fresh process, checks.
+* A call that only makes a generator or coroutine checks nowhere.
 * ``super().name`` is a call of ``super`` up to 3.11 and one instruction without a check from 3.12.
 * From 3.12 comprehensions are part of the function they are written in.
 """

@@ -1,38 +1,45 @@
-"""Events for code without sites while a thread in it has a hand-over pending.
+"""More events for code in which a thread has a hand-over pending.
 
-The next place may be in a caller of the code that passed the point. The caller gets events when the callee may return
-to it, and loses them at the first event that finds nothing pending.
+The next place may be a call in code that is not watched for calls, or in a caller of it. Such code gets these
+events when something is pending in it or may return to it, and loses them at the first event that finds nothing
+pending: to watch every call all the time would cost a sixth of a compile.
 """
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Container
 from dis import opmap
 from types import CodeType, FrameType
+from typing import TYPE_CHECKING
 
 from ..places import CALLS
+from .tool import MONITORING
+
+if TYPE_CHECKING:
+    from .local import Local
 
 _CALLS = {opmap[name] for name in CALLS if name in opmap}
 
 
 class Climb:
-    def __init__(self, known: Container[int]) -> None:
-        self.known = known  # ids of code objects that have events of their own
+    def __init__(self, known: dict[int, Local]) -> None:
+        self.known = known  # by id of the code object: those that have events of their own
         self._watched: dict[int, CodeType] = {}
 
     def watch(self, tool: int, frame: FrameType) -> None:
-        """Something is pending in ``frame``; its code, if it has sites, will tell when it returns."""
+        """Something is pending in ``frame``, or will be when it goes on."""
         code = frame.f_code
-        if id(code) in self.known or id(code) in self._watched:
+        local = self.known.get(id(code))
+        if id(code) in self._watched or (local is not None and local.fine):
             return
-        of = sys.monitoring.events
+        of = MONITORING.events
         self._watched[id(code)] = code
-        sys.monitoring.set_local_events(tool, code, of.CALL | of.JUMP | of.PY_RETURN | of.PY_YIELD)
+        own = local.events if local is not None else 0
+        MONITORING.set_local_events(tool, code, own | of.CALL | of.JUMP | of.PY_RETURN | of.PY_YIELD)
 
     def no_more(self, tool: int, code: CodeType) -> None:
         if self._watched.pop(id(code), None) is not None:
-            sys.monitoring.set_local_events(tool, code, 0)
+            local = self.known.get(id(code))
+            MONITORING.set_local_events(tool, code, local.events if local is not None else 0)
 
     def is_call(self, code: CodeType, offset: int) -> bool:
         """Not ``super().name``, which has a CALL event too."""

@@ -1,15 +1,15 @@
 """Points by ``sys.monitoring``, for Python 3.12 and later.
 
-Global events tell of function starts; code without sites answers the first with DISABLE and costs nothing from then
-on, in forked children too. Code with sites gets local events. An INSTRUCTION event comes *before* its instruction, so
-an access is armed there and reported at an instruction that can follow it, in the same frame; all other instructions
-are disabled as they are met.
+Global events tell of function starts; code without sites answers the first with DISABLE and costs nothing from
+then on, in forked children too. Code with sites gets local events. An INSTRUCTION event comes *before* its
+instruction, so an access is armed there and reported at an instruction that can follow it, in the same frame; all
+other instructions are disabled as they are met.
 
-Where the GIL can be given up (see ``places``) shows as: PY_START and PY_RESUME; CALL of something written in Python,
-which stands for the start of a function that may have no events; C_RETURN; JUMP. Every one of these events comes with
-nothing that another thread could see between it and the interpreter's own check.
+Where the GIL can be given up (see ``places``) shows as: PY_START and PY_RESUME; CALL of something written in
+Python, which stands for the start of a function that may have no events; C_RETURN; JUMP. Between any of these and
+the interpreter's own check there is nothing that another thread could see.
 
-Events are per process and stay on between runs: threads that are not inside a run find no record and leave at once.
+Events are per process and stay on between runs: threads outside a run find no record of theirs and leave at once.
 """
 
 from __future__ import annotations
@@ -22,11 +22,13 @@ from .. import raw
 from ..places import Act, Kind
 from . import tool
 from .climb import Climb
-from .python_calls import runs_python
+from .local import Local
+from .python_calls import Starts, starts_with
+from .tool import MONITORING
 
 if TYPE_CHECKING:
     from ..controller import Controller
-    from ..instrument import Instrumented, Instruments
+    from ..instrument import Instruments
     from ..managed import Managed
 
 _MISSING: Any = object()
@@ -38,9 +40,10 @@ class _Thread:
     armed   accesses begun and not yet seen finished, innermost first: (frame, act, the next one)
     calls   calls into C that have not returned: (code, offset, ``starts`` at that time)
     starts  how many functions with sites have started
+    last    the last access: (code, offset, ``starts`` at that time)
     """
 
-    __slots__ = ("armed", "calls", "me", "observer", "place", "point", "starts")
+    __slots__ = ("armed", "calls", "last", "me", "observer", "place", "point", "starts")
 
     def __init__(self, controller: Controller, me: Managed) -> None:
         self.me = me
@@ -50,41 +53,7 @@ class _Thread:
         self.armed: tuple[FrameType, Act, Any] | None = None
         self.calls: list[tuple[CodeType, int, int]] = []
         self.starts = 0
-
-
-class _Local:
-    """One code object with sites.
-
-    acts     what to do, by offset
-    watched  offsets whose INSTRUCTION event is wanted, with the act to arm there, if any
-    """
-
-    __slots__ = ("acts", "entry", "exit", "watched")
-
-    def __init__(self, found: Instrumented) -> None:
-        self.acts = found.acts
-        self.entry = found.entry
-        self.exit = found.exit
-        self.watched: dict[int, Act | None] = {}
-        for offset, act in found.acts.items():
-            if act.kind is Kind.ACCESS or act.kind is Kind.STEP:
-                self.watched[offset] = act
-        for act in list(self.watched.values()):
-            assert act is not None
-            for offset in act.follows:
-                self.watched.setdefault(offset, None)
-
-    def events(self) -> int:
-        of = sys.monitoring.events
-        kinds = {act.kind for act in self.acts.values()}
-        wanted = of.PY_RETURN | of.PY_YIELD
-        if self.watched:
-            wanted |= of.INSTRUCTION
-        if Kind.CALL in kinds:
-            wanted |= of.CALL
-        if Kind.JUMP in kinds:
-            wanted |= of.JUMP
-        return wanted
+        self.last: tuple[CodeType | None, int, int] = (None, 0, 0)
 
 
 class Monitoring:
@@ -93,7 +62,7 @@ class Monitoring:
     def __init__(self, instruments: Instruments) -> None:
         self.instruments = instruments
         self.inside: dict[int, _Thread] = {}
-        self.local: dict[int, _Local] = {}
+        self.local: dict[int, Local] = {}
         self._codes: list[CodeType] = []
         self.climb = Climb(self.local)
         self.tool = tool.take(self)
@@ -109,19 +78,19 @@ class Monitoring:
     # ---------------------------------------------------------------- used by ``tool``
 
     def callbacks(self) -> dict[int, Any]:
-        of = sys.monitoring.events
+        of = MONITORING.events
         start, resume, throw = _starts(self)
         call, c_return, c_raise = _calls(self)
         leaving, unwind = _leaving(self)
         return {
-            of.PY_START: start, of.PY_RESUME: resume, of.PY_THROW: throw, of.CALL: call, of.C_RETURN: c_return,
-            of.C_RAISE: c_raise, of.PY_RETURN: leaving, of.PY_YIELD: leaving, of.PY_UNWIND: unwind,
+            of.PY_START: start, of.PY_RESUME: resume, of.PY_THROW: throw,
+            of.CALL: call, of.C_RETURN: c_return, of.C_RAISE: c_raise, of.PY_RETURN: leaving, of.PY_YIELD: leaving, of.PY_UNWIND: unwind,
             of.JUMP: _jump(self), of.INSTRUCTION: _instruction(self),
         }  # fmt: skip
 
     def everywhere(self) -> int:
-        """The global events. PY_UNWIND cannot be had for single code objects: only where someone waits for it."""
-        of = sys.monitoring.events
+        """The global events. PY_UNWIND cannot be had for single code objects: only where it is needed."""
+        of = MONITORING.events
         wanted = of.PY_START | of.PY_RESUME | of.PY_THROW
         if any(sites.exit for sites in self.instruments.table.codes.values()):
             wanted |= of.PY_UNWIND
@@ -130,12 +99,12 @@ class Monitoring:
     def released(self) -> None:
         """Another back-end takes the events over."""
         for code in self._codes:
-            sys.monitoring.set_local_events(self.tool, code, 0)
+            MONITORING.set_local_events(self.tool, code, 0)
         self.climb.stop(self.tool)
         self._codes.clear()
         self.local.clear()
 
-    def known(self, code: CodeType) -> _Local | None:
+    def known(self, code: CodeType) -> Local | None:
         """Called once for each code object that starts: it gets its local events, or None."""
         instruments = self.instruments
         found = instruments.by_id.get(id(code), _MISSING)
@@ -143,9 +112,9 @@ class Monitoring:
             found = instruments.resolve(code)
         if found is None:
             return None
-        local = self.local[id(code)] = _Local(found)
+        local = self.local[id(code)] = Local(found)
         self._codes.append(code)
-        sys.monitoring.set_local_events(self.tool, code, local.events())
+        MONITORING.set_local_events(self.tool, code, local.events)
         return local
 
 
@@ -160,9 +129,9 @@ def _pass(thread: _Thread, points: tuple[str, ...], frame: FrameType, observed: 
 def _starts(own: Monitoring) -> tuple[Any, Any, Any]:
     """PY_START and PY_RESUME, which are places; PY_THROW, which is not."""
     inside, local, get_ident = own.inside, own.local, raw.get_ident
-    disable = sys.monitoring.DISABLE
+    disable = MONITORING.DISABLE
 
-    def started(thread: _Thread, found: _Local, checks: bool, frame: FrameType) -> None:
+    def started(thread: _Thread, found: Local, checks: bool, frame: FrameType) -> None:
         me = thread.me
         thread.starts += 1
         if checks:
@@ -191,7 +160,7 @@ def _starts(own: Monitoring) -> tuple[Any, Any, Any]:
             return disable
         thread = inside.get(get_ident())
         if thread is not None:
-            # the lowest two bits of RESUME say what it stands behind: 0 a start, 1 yield, 2 yield from, 3 await
+            # the lowest two bits of RESUME: 0 a start, 1 behind yield, 2 yield from, 3 await
             started(thread, found, code.co_code[offset + 1] & 3 < 2, sys._getframe(1))
         return None
 
@@ -209,7 +178,7 @@ def _starts(own: Monitoring) -> tuple[Any, Any, Any]:
 def _instruction(own: Monitoring) -> Any:
     """Report what was armed in this frame, then arm."""
     inside, local, get_ident, getframe = own.inside, own.local, raw.get_ident, sys._getframe
-    disable, missing = sys.monitoring.DISABLE, _MISSING
+    disable, missing = MONITORING.DISABLE, _MISSING
 
     def on_instruction(code: CodeType, offset: int) -> Any:
         found = local.get(id(code))
@@ -232,6 +201,11 @@ def _instruction(own: Monitoring) -> Any:
                 thread.armed = armed[2]
                 done = armed[1]
                 if offset in done.follows:
+                    if not found.fine:
+                        last, thread.last = thread.last, (code, done.offset, thread.starts)
+                        same = last[0] is code and last[2] == thread.starts
+                        if not same or found.place_between(last[1], done.offset):
+                            thread.me.places += 1
                     _pass(thread, done.points, frame, done.kind is Kind.ACCESS)
                     if thread.me.pending:
                         own.climb.watch(own.tool, frame)
@@ -263,20 +237,20 @@ def _calls(own: Monitoring) -> tuple[Any, Any, Any]:
         if thread is None:
             return None
         found = local.get(id(code))
-        if found is None:
-            if not thread.me.pending:
-                return own.climb.no_more(own.tool, code)
-            if not own.climb.is_call(code, offset):
-                return None
-        elif offset not in found.acts:
+        if (found is None or not found.fine) and not thread.me.pending:
+            return own.climb.no_more(own.tool, code)
+        if not own.climb.is_call(code, offset) if found is None else offset not in found.acts:
             return None  # super().name: no check of the eval breaker
-        if type(called) is FunctionType or runs_python(called):
+        starts = starts_with(called)
+        if starts is Starts.PYTHON:
             me = thread.me
             me.places += 1
             if me.pending:
                 thread.place(me)
-        else:
+        elif starts is Starts.C:
             thread.calls.append((code, offset, thread.starts))
+        elif found is not None and found.fine:  # back-ends that cannot tell report this line, so that points are the same
+            _pass(thread, found.acts[offset].points, sys._getframe(1), observed=False)
         return None
 
     def returned(thread: _Thread, code: CodeType, offset: int) -> bool:
@@ -290,7 +264,9 @@ def _calls(own: Monitoring) -> tuple[Any, Any, Any]:
 
     def on_c_return(code: CodeType, offset: int, called: Any, first: Any) -> None:
         thread = inside.get(get_ident())
-        if thread is None or not thread.calls or type(called) is FunctionType or not returned(thread, code, offset):
+        if thread is None or not thread.calls or type(called) is FunctionType:
+            return
+        if not returned(thread, code, offset):
             return
         me = thread.me
         thread.place(me)
@@ -312,19 +288,19 @@ def _calls(own: Monitoring) -> tuple[Any, Any, Any]:
 
 def _jump(own: Monitoring) -> Any:
     inside, local, get_ident = own.inside, own.local, raw.get_ident
-    disable = sys.monitoring.DISABLE
+    disable = MONITORING.DISABLE
 
     def on_jump(code: CodeType, offset: int, to: int) -> Any:
         found = local.get(id(code))
         if found is not None and offset not in found.acts:
-            return disable
+            return disable  # forwards
         thread = inside.get(get_ident())
         if thread is None:
             return None
         me = thread.me
+        if (found is None or not found.fine) and not me.pending:
+            return own.climb.no_more(own.tool, code)
         if found is None:
-            if not me.pending:
-                return own.climb.no_more(own.tool, code)
             if to <= offset:
                 thread.place(me)
             return None
@@ -342,7 +318,7 @@ def _leaving(own: Monitoring) -> tuple[Any, Any]:
     """Declared states are written by the time a function ends, in whatever way."""
     inside, local, get_ident = own.inside, own.local, raw.get_ident
 
-    def left(thread: _Thread, found: _Local | None, frame: FrameType) -> None:
+    def left(thread: _Thread, found: Local | None, frame: FrameType) -> None:
         if found is not None and found.exit:
             _pass(thread, found.exit, frame)
         if thread.me.pending and frame.f_back is not None:
@@ -353,8 +329,8 @@ def _leaving(own: Monitoring) -> tuple[Any, Any]:
         if thread is None:
             return None
         found = local.get(id(code))
-        if found is None and not thread.me.pending:
-            return own.climb.no_more(own.tool, code)
+        if (found is None or not found.fine) and not thread.me.pending:
+            own.climb.no_more(own.tool, code)
         if thread.me.pending or (found is not None and found.exit):
             left(thread, found, sys._getframe(1))
         return None

@@ -1,43 +1,52 @@
-"""Does calling this object start a Python function before anything else?"""
+"""What calling an object starts with. Told from types alone: an attribute lookup could run someone's code."""
 
 from __future__ import annotations
 
+import inspect
+from enum import Enum
 from types import FunctionType, MethodType
 from typing import Any
 
-_IN_C = type(len), type([].append), type(list.append), type(list.__add__), type([].__add__)
+
+class Starts(Enum):
+    C = 1  # the interpreter looks at its eval breaker when the call has returned
+    PYTHON = 2  # a function starts before anything else, and it looks there
+    NOTHING = 3  # a generator is made: it looks nowhere
 
 
-def runs_python(called: Any) -> bool:
-    """A function, a method, an object whose class defines ``__call__``, a class that starts with ``__init__``.
+_IN_C: tuple[Any, ...] = type(len), type(list.append), type(list.__add__), type([].__add__)
+_SUSPENDED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+_OBJECT_NEW = object.__dict__["__new__"]
 
-    Told from the types alone: no attribute lookup may run someone's code here.
-    """
+
+def starts_with(called: Any) -> Starts:
+    """PYTHON: a function or method, an object whose class has ``__call__``, a class that begins with its own."""
     kind = type(called)
     if kind is FunctionType:
-        return True
+        return Starts.NOTHING if called.__code__.co_flags & _SUSPENDED else Starts.PYTHON
     if kind in _IN_C:
-        return False
+        return Starts.C
     if kind is MethodType:
-        return runs_python(called.__func__)
-    if type(_of(kind, "__call__")) is FunctionType:
-        return True
+        return starts_with(called.__func__)
+    if _runs(_attribute(kind, "__call__")):
+        return Starts.PYTHON
     if not issubclass(kind, type):
-        return False
-    new = _of(called, "__new__")
+        return Starts.C
+    new = _attribute(called, "__new__")
     if isinstance(new, staticmethod):
         new = new.__func__
-    if type(new) is FunctionType:
-        return True
-    return new is _OBJECT_NEW and type(_of(called, "__init__")) is FunctionType
+    if _runs(new) or (new is _OBJECT_NEW and _runs(_attribute(called, "__init__"))):
+        return Starts.PYTHON
+    return Starts.C
 
 
-def _of(kind: type, name: str) -> Any:
+def _runs(function: Any) -> bool:
+    return type(function) is FunctionType and not function.__code__.co_flags & _SUSPENDED
+
+
+def _attribute(kind: type, name: str) -> Any:
     for base in type.__dict__["__mro__"].__get__(kind):
         found = base.__dict__.get(name)
         if found is not None:
             return found
     return None
-
-
-_OBJECT_NEW = object.__dict__["__new__"]
