@@ -1,16 +1,19 @@
 """Where this interpreter can give up the GIL, instruction by instruction.
 
-CPython looks at its eval breaker at function starts (RESUME), after calls into C, and at backward jumps; a call of a
-Python function checks at that function's start and *not* when it returns. Anything else switches only where C code
-releases the GIL or enters Python, which shows as a call of its own.
+CPython looks at its eval breaker at function starts (RESUME), after calls into C, and at backward jumps;
+a call of a Python function checks at that function's start and *not* when it returns. Anything else
+switches only where C code releases the GIL or enters Python, which shows as a call of its own.
 
-Found out from 3.11.7, 3.12.1 and 3.13.0 with a signal that is raised by an attribute getter in C, which checks nothing
-itself (tests/control/test_backends.py does the same):
+Observed on 3.11.7, 3.12.1 and 3.13.0: a signal was raised by an attribute getter in C, which checks nothing
+itself, and its handler noted at which instruction it ran. The two lines on specialising and on what follows
+``await`` are from the interpreter's design: the observation covers ``yield from``, and warm code on 3.11 only
+in part.
 
-* RESUME checks at a start and behind a ``yield``, not behind ``yield from`` or ``await``, and not when an exception is
-  thrown into a generator. JUMP_BACKWARD_NO_INTERRUPT does not check.
-* ``len``, ``isinstance``, ``type`` and ``list.append`` check after the call until the instruction is specialised, which
-  takes a few executions; code that runs for the first time, as in a fresh process, checks.
+* RESUME checks at a start and behind a ``yield``, not behind ``yield from`` or ``await``, and not when an
+  exception is thrown into a generator. JUMP_BACKWARD_NO_INTERRUPT does not check.
+* ``len``, ``isinstance``, ``type`` and ``list.append`` check after the call until the instruction is
+  specialised, which takes a few executions; code that runs for the first time, as in a fresh process,
+  checks.
 * A call that only makes a generator or coroutine checks nowhere.
 * ``super().name`` is a call of ``super`` up to 3.11 and one instruction without a check from 3.12.
 * From 3.12 comprehensions are part of the function they are written in.
@@ -81,7 +84,7 @@ def acts(code: CodeType, sites: CodeSites, *, free: bool) -> dict[int, Act]:
 
 
 def _follows(instructions: list[dis.Instruction], index: int) -> tuple[int, ...]:
-    """Where execution may go on after the instruction at ``index``; a loop at its end skips what clears the stack."""
+    """Where execution may go on after this instruction; a loop that ends skips what clears the stack."""
     found = [instruction.offset for instruction in instructions[index + 1 : index + 2]]
     if instructions[index].opname == "FOR_ITER":
         after = [i.offset for i in instructions if i.offset >= instructions[index].argval]

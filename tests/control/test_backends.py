@@ -1,4 +1,4 @@
-"""What a back-end must do, on every Python: the same points in the same order, and only places that are real."""
+"""What a back-end must do, on every Python: the same points in the same order, and only real places."""
 
 from __future__ import annotations
 
@@ -352,7 +352,8 @@ def test_an_abandoned_thread_unwinds(world: Make) -> None:
         def other():
             return 1
     """)
-    control = Controller(Sparse((Directive("T0", f"write:{w.name}.flag", 1, HandOver("T1")),)), backend=w.backend)
+    directive = Directive("T0", f"write:{w.name}.flag", 1, HandOver("T1"))
+    control = Controller(Sparse((directive,)), backend=w.backend)
     control._end = lambda me: control._finish()  # type: ignore[method-assign]  # T0 stays parked
     control.run([w.module.body, w.module.other], 0, w.pool.start)
     control.abandon()

@@ -1,8 +1,8 @@
 """More events for code in which a thread has a hand-over pending.
 
-The next place may be a call in code that is not watched for calls, or in a caller of it. Such code gets these
-events when something is pending in it or may return to it, and loses them at the first event that finds nothing
-pending: to watch every call all the time would cost a sixth of a compile.
+The next place may be a call in code that is not watched for calls, or in a caller of it. Such code gets
+these events when something is pending in it or may return to it, and loses them at the first event that
+finds nothing pending: to watch every call all the time would cost a sixth of a compile.
 """
 
 from __future__ import annotations

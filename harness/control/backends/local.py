@@ -1,15 +1,18 @@
-"""What ``Monitoring`` knows of one code object with sites."""
+"""What ``Monitoring`` knows of one code object with sites, and of one thread within a run."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from typing import TYPE_CHECKING
+from types import CodeType, FrameType
+from typing import TYPE_CHECKING, Any
 
 from ..places import Act, Kind
 from .tool import MONITORING
 
 if TYPE_CHECKING:
+    from ..controller import Controller
     from ..instrument import Instrumented
+    from ..managed import Managed
 
 
 class Local:
@@ -46,3 +49,33 @@ class Local:
         if self._jumps or before >= offset:
             return True
         return bisect_right(self._calls, before) != bisect_right(self._calls, offset)
+
+
+class Thread:
+    """What is remembered of one thread within a run.
+
+    armed   accesses begun and not yet seen finished, innermost first: (frame, act, the next one)
+    calls   calls into C that have not returned: (code, offset, ``starts`` at that time)
+    starts  how many functions with sites have started
+    last    the last access: (code, offset, ``starts`` at that time)
+    """
+
+    __slots__ = ("armed", "calls", "last", "me", "observer", "place", "point", "starts")
+
+    def __init__(self, controller: Controller, me: Managed) -> None:
+        self.me = me
+        self.point = controller.point
+        self.place = controller.place
+        self.observer = controller.observer
+        self.armed: tuple[FrameType, Act, Any] | None = None
+        self.calls: list[tuple[CodeType, int, int]] = []
+        self.starts = 0
+        self.last: tuple[CodeType | None, int, int] = (None, 0, 0)
+
+
+def pass_points(thread: Thread, points: tuple[str, ...], frame: FrameType, observed: bool = True) -> None:
+    """The points of an access, which has happened."""
+    if observed and thread.observer is not None:
+        thread.observer(thread.me, points, frame)
+    for key in points:
+        thread.point(thread.me, key)

@@ -1,29 +1,30 @@
 """Points by ``sys.monitoring``, for Python 3.12 and later.
 
-Global events tell of function starts; code without sites answers the first with DISABLE and costs nothing from
-then on, in forked children too. Code with sites gets local events. An INSTRUCTION event comes *before* its
-instruction, so an access is armed there and reported at an instruction that can follow it, in the same frame; all
-other instructions are disabled as they are met.
+Global events tell of function starts; code without sites answers the first with DISABLE and costs nothing
+from then on, in forked children too. Code with sites gets local events. An INSTRUCTION event comes
+*before* its instruction, so an access is armed there and reported at an instruction that can follow it,
+in the same frame; all other instructions are disabled as they are met.
 
-Where the GIL can be given up (see ``places``) shows as: PY_START and PY_RESUME; CALL of something written in
-Python, which stands for the start of a function that may have no events; C_RETURN; JUMP. Between any of these and
-the interpreter's own check there is nothing that another thread could see.
+Where the GIL can be given up (see ``places``) shows as: PY_START and PY_RESUME; CALL of something written
+in Python, which stands for the start of a function that may have no events; C_RETURN; JUMP. Between any
+of these and the interpreter's own check there is nothing that another thread could see.
 
-Events are per process and stay on between runs: threads outside a run find no record of theirs and leave at once.
+Events are per process and stay on between runs: threads outside a run find no record of theirs and leave
+at once.
 """
 
 from __future__ import annotations
 
 import sys
-from types import CodeType, FrameType, FunctionType
+from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any
 
 from .. import raw
-from ..places import Act, Kind
+from ..places import Kind
 from . import tool
+from .calls import calls, jumps
 from .climb import Climb
-from .local import Local
-from .python_calls import Starts, starts_with
+from .local import Local, Thread, pass_points
 from .tool import MONITORING
 
 if TYPE_CHECKING:
@@ -34,34 +35,12 @@ if TYPE_CHECKING:
 _MISSING: Any = object()
 
 
-class _Thread:
-    """What is remembered of one thread within a run.
-
-    armed   accesses begun and not yet seen finished, innermost first: (frame, act, the next one)
-    calls   calls into C that have not returned: (code, offset, ``starts`` at that time)
-    starts  how many functions with sites have started
-    last    the last access: (code, offset, ``starts`` at that time)
-    """
-
-    __slots__ = ("armed", "calls", "last", "me", "observer", "place", "point", "starts")
-
-    def __init__(self, controller: Controller, me: Managed) -> None:
-        self.me = me
-        self.point = controller.point
-        self.place = controller.place
-        self.observer = controller.observer
-        self.armed: tuple[FrameType, Act, Any] | None = None
-        self.calls: list[tuple[CodeType, int, int]] = []
-        self.starts = 0
-        self.last: tuple[CodeType | None, int, int] = (None, 0, 0)
-
-
 class Monitoring:
     """The back-end of one world. The last one made has the events; entering with another takes them over."""
 
     def __init__(self, instruments: Instruments) -> None:
         self.instruments = instruments
-        self.inside: dict[int, _Thread] = {}
+        self.inside: dict[int, Thread] = {}
         self.local: dict[int, Local] = {}
         self._codes: list[CodeType] = []
         self.climb = Climb(self.local)
@@ -70,7 +49,7 @@ class Monitoring:
     def enter(self, controller: Controller, me: Managed) -> None:
         if tool.owner() is not self:
             self.tool = tool.take(self)
-        self.inside[me.ident] = _Thread(controller, me)
+        self.inside[me.ident] = Thread(controller, me)
 
     def leave(self, me: Managed) -> None:
         self.inside.pop(me.ident, None)
@@ -80,12 +59,13 @@ class Monitoring:
     def callbacks(self) -> dict[int, Any]:
         of = MONITORING.events
         start, resume, throw = _starts(self)
-        call, c_return, c_raise = _calls(self)
+        call, c_return, c_raise = calls(self)
         leaving, unwind = _leaving(self)
         return {
             of.PY_START: start, of.PY_RESUME: resume, of.PY_THROW: throw,
-            of.CALL: call, of.C_RETURN: c_return, of.C_RAISE: c_raise, of.PY_RETURN: leaving, of.PY_YIELD: leaving, of.PY_UNWIND: unwind,
-            of.JUMP: _jump(self), of.INSTRUCTION: _instruction(self),
+            of.CALL: call, of.C_RETURN: c_return, of.C_RAISE: c_raise,
+            of.PY_RETURN: leaving, of.PY_YIELD: leaving, of.PY_UNWIND: unwind,
+            of.JUMP: jumps(self), of.INSTRUCTION: _instruction(self),
         }  # fmt: skip
 
     def everywhere(self) -> int:
@@ -118,20 +98,12 @@ class Monitoring:
         return local
 
 
-def _pass(thread: _Thread, points: tuple[str, ...], frame: FrameType, observed: bool = True) -> None:
-    """The points of an access, which has happened."""
-    if observed and thread.observer is not None:
-        thread.observer(thread.me, points, frame)
-    for key in points:
-        thread.point(thread.me, key)
-
-
 def _starts(own: Monitoring) -> tuple[Any, Any, Any]:
     """PY_START and PY_RESUME, which are places; PY_THROW, which is not."""
     inside, local, get_ident = own.inside, own.local, raw.get_ident
     disable = MONITORING.DISABLE
 
-    def started(thread: _Thread, found: Local, checks: bool, frame: FrameType) -> None:
+    def started(thread: Thread, found: Local, checks: bool, frame: FrameType) -> None:
         me = thread.me
         thread.starts += 1
         if checks:
@@ -139,7 +111,7 @@ def _starts(own: Monitoring) -> tuple[Any, Any, Any]:
             if me.pending:
                 thread.place(me)
         if found.entry:
-            _pass(thread, found.entry, frame)
+            pass_points(thread, found.entry, frame)
             if checks:
                 thread.place(me)
         if me.pending:
@@ -206,7 +178,7 @@ def _instruction(own: Monitoring) -> Any:
                         same = last[0] is code and last[2] == thread.starts
                         if not same or found.place_between(last[1], done.offset):
                             thread.me.places += 1
-                    _pass(thread, done.points, frame, done.kind is Kind.ACCESS)
+                    pass_points(thread, done.points, frame, done.kind is Kind.ACCESS)
                     if thread.me.pending:
                         own.climb.watch(own.tool, frame)
         if act is not None:
@@ -228,99 +200,13 @@ def _still_on(armed: Any, frame: FrameType) -> Any:
     return armed
 
 
-def _calls(own: Monitoring) -> tuple[Any, Any, Any]:
-    """Before a call of something in Python there is a place, and after one that stayed in C."""
-    inside, local, get_ident = own.inside, own.local, raw.get_ident
-
-    def on_call(code: CodeType, offset: int, called: Any, first: Any) -> Any:
-        thread = inside.get(get_ident())
-        if thread is None:
-            return None
-        found = local.get(id(code))
-        if (found is None or not found.fine) and not thread.me.pending:
-            return own.climb.no_more(own.tool, code)
-        if not own.climb.is_call(code, offset) if found is None else offset not in found.acts:
-            return None  # super().name: no check of the eval breaker
-        starts = starts_with(called)
-        if starts is Starts.PYTHON:
-            me = thread.me
-            me.places += 1
-            if me.pending:
-                thread.place(me)
-        elif starts is Starts.C:
-            thread.calls.append((code, offset, thread.starts))
-        elif found is not None and found.fine:  # back-ends that cannot tell report this line, so that points are the same
-            _pass(thread, found.acts[offset].points, sys._getframe(1), observed=False)
-        return None
-
-    def returned(thread: _Thread, code: CodeType, offset: int) -> bool:
-        """Was this a call into C, which started no function we know of?"""
-        calls = thread.calls
-        while calls:
-            of, at, starts = calls.pop()
-            if of is code and at == offset:
-                return starts == thread.starts
-        return False
-
-    def on_c_return(code: CodeType, offset: int, called: Any, first: Any) -> None:
-        thread = inside.get(get_ident())
-        if thread is None or not thread.calls or type(called) is FunctionType:
-            return
-        if not returned(thread, code, offset):
-            return
-        me = thread.me
-        thread.place(me)
-        found = local.get(id(code))
-        if found is None:
-            return
-        points = found.acts[offset].points
-        if points:
-            _pass(thread, points, sys._getframe(1), observed=False)
-            thread.place(me)
-
-    def on_c_raise(code: CodeType, offset: int, called: Any, first: Any) -> None:
-        thread = inside.get(get_ident())
-        if thread is not None and thread.calls:
-            returned(thread, code, offset)
-
-    return on_call, on_c_return, on_c_raise
-
-
-def _jump(own: Monitoring) -> Any:
-    inside, local, get_ident = own.inside, own.local, raw.get_ident
-    disable = MONITORING.DISABLE
-
-    def on_jump(code: CodeType, offset: int, to: int) -> Any:
-        found = local.get(id(code))
-        if found is not None and offset not in found.acts:
-            return disable  # forwards
-        thread = inside.get(get_ident())
-        if thread is None:
-            return None
-        me = thread.me
-        if (found is None or not found.fine) and not me.pending:
-            return own.climb.no_more(own.tool, code)
-        if found is None:
-            if to <= offset:
-                thread.place(me)
-            return None
-        thread.place(me)
-        points = found.acts[offset].points
-        if points:
-            _pass(thread, points, sys._getframe(1), observed=False)
-            thread.place(me)
-        return None
-
-    return on_jump
-
-
 def _leaving(own: Monitoring) -> tuple[Any, Any]:
     """Declared states are written by the time a function ends, in whatever way."""
     inside, local, get_ident = own.inside, own.local, raw.get_ident
 
-    def left(thread: _Thread, found: Local | None, frame: FrameType) -> None:
+    def left(thread: Thread, found: Local | None, frame: FrameType) -> None:
         if found is not None and found.exit:
-            _pass(thread, found.exit, frame)
+            pass_points(thread, found.exit, frame)
         if thread.me.pending and frame.f_back is not None:
             own.climb.watch(own.tool, frame.f_back)
 

@@ -20,7 +20,7 @@ _OBJECT_NEW = object.__dict__["__new__"]
 
 
 def starts_with(called: Any) -> Starts:
-    """PYTHON: a function or method, an object whose class has ``__call__``, a class that begins with its own."""
+    """PYTHON: a function, a method, an object whose class has ``__call__``, a class with ``__init__``."""
     kind = type(called)
     if kind is FunctionType:
         return Starts.NOTHING if called.__code__.co_flags & _SUSPENDED else Starts.PYTHON
