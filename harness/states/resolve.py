@@ -14,6 +14,11 @@ from typing import Any, NamedTuple
 
 _UNKNOWN = object()
 _SKIP = {"CACHE", "EXTENDED_ARG", "NOP", "RESUME", "PRECALL", "PUSH_NULL", "COPY_FREE_VARS", "MAKE_CELL"}
+_PAIRS = {
+    "LOAD_FAST_LOAD_FAST": ("LOAD_FAST", "LOAD_FAST"),
+    "STORE_FAST_LOAD_FAST": ("STORE_FAST", "LOAD_FAST"),
+    "STORE_FAST_STORE_FAST": ("STORE_FAST", "STORE_FAST"),
+}
 
 
 class Touch(NamedTuple):
@@ -67,6 +72,14 @@ def touches(code: CodeType, module: ModuleType, qualname: str) -> Iterator[Touch
     instructions = [i for i in dis.get_instructions(code) if i.opname not in _SKIP]
     for instruction in instructions:
         op, name = instruction.opname, instruction.argval
+        if isinstance(name, tuple) and op in _PAIRS:  # two instructions in one, from 3.13
+            first, (before, name) = _PAIRS[op][0], name
+            op = _PAIRS[op][1]
+            if waiting is not None:
+                yield waiting._replace(saved_to=before) if first == "STORE_FAST" else waiting
+                waiting = None
+            if first == "STORE_FAST":
+                local[before], top = top, _UNKNOWN
         if waiting is not None:
             yield waiting._replace(saved_to=name) if op == "STORE_FAST" else waiting
             waiting = None
@@ -107,7 +120,12 @@ def _stored_local(instructions: list[dis.Instruction], store: dis.Instruction) -
     at = instructions.index(store) - 1
     while at > 0 and instructions[at].opname in ("LOAD_ATTR", "LOAD_METHOD"):
         at -= 1
+    base = instructions[at]
+    if base.opname == "LOAD_FAST_LOAD_FAST" and isinstance(base.argval, tuple):
+        return str(base.argval[0])
     before = instructions[at - 1] if at > 0 else None
+    if before is not None and before.opname in _PAIRS and isinstance(before.argval, tuple):
+        return str(before.argval[1]) if _PAIRS[before.opname][1] == "LOAD_FAST" else ""
     if before is not None and before.opname.startswith("LOAD_FAST") and isinstance(before.argval, str):
         return before.argval
     return ""
