@@ -8,6 +8,10 @@ from types import CodeType
 from typing import Any
 
 from harness.control import shield
+from harness.errors import UserError
+
+#: Modules whose functions torch's frame hook is told to skip.
+_OURS = ("harness.control", "harness.run", "harness.search.pct")
 
 
 def torch() -> None:
@@ -34,14 +38,17 @@ def torch() -> None:
 
     x = torch.ones(4)
     torch.compile(small, backend="eager")(x)
-    torch.compile(small, backend="aot_eager")(torch.ones(4, requires_grad=True))
+    torch.compile(small, backend="aot_eager")(x)  # without gradients: a CUDA build would start its autograd threads
     make_fx(small)(x)
     torch.fx.symbolic_trace(small)
     torch._dynamo.reset()
-    tasks = "/proc/self/task"
-    assert not os.path.isdir(tasks) or len(os.listdir(tasks)) == 1, "a thread was started in the forking parent"
 
-_OURS = ("harness.control", "harness.run", "harness.search.pct")
+
+def assert_single_threaded(who: str) -> None:
+    """Raises UserError when a thread was started: a child forked now would hang where that thread was needed."""
+    tasks = "/proc/self/task"
+    if os.path.isdir(tasks) and len(os.listdir(tasks)) > 1:
+        raise UserError(f"{who} started a thread in the process that runs are forked from; do that in set-up or a body")
 
 
 class hook_off:

@@ -21,7 +21,7 @@ install.install()
 
 from harness.errors import UserError  # noqa: E402
 
-from . import child, wire  # noqa: E402
+from . import child, warm, wire  # noqa: E402
 from .death import die_with_parent  # noqa: E402
 from .job import Job  # noqa: E402
 from .world import World  # noqa: E402
@@ -152,6 +152,7 @@ def main() -> None:
     client = socket.socket(fileno=fd)
     try:
         world = World(reference, free=mode == "free")
+        warm.assert_single_threaded(reference)
     except UserError as error:
         client.sendall(wire.pack({"error": str(error)}))
         return

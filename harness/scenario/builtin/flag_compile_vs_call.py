@@ -20,7 +20,7 @@ class Shared:
     def __init__(self, axes: Axes) -> None:
         import torch
 
-        self.x = torch.ones(4, requires_grad=True)
+        self.x = torch.ones(4, requires_grad=axes.get("gradient", True))
         self.backend = Counting(axes["threads"])
         self.compiled = torch.compile(affine, backend=self.backend)
         self.compiled(self.x)
@@ -56,7 +56,7 @@ def check(shared: Shared, results: list[Any]) -> None:
 SCENARIO = Scenario(
     bodies=[compiler, caller],
     setup=Shared,
-    prepare=lambda: rehearse(Shared, [compiler, caller]),
+    prepare=lambda: rehearse(Shared, [compiler, caller], gradient=False),
     check=check,
     summary="an AOT compile in one thread, a warm compiled call in another",
     modules=TORCH_MODULES,
