@@ -48,6 +48,7 @@ class Launcher:
         self._arrived: dict[int, dict[str, Any]] = {}
         self._number = 0
         self.about = self._start()
+        self.restored = frozenset(self.about["save_restore"])
 
     def _start(self) -> dict[str, Any]:
         ours, theirs = socket.socketpair()
