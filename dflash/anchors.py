@@ -9,7 +9,9 @@ from torch import Tensor
 def eligible(loss_mask: Tensor, documents: Tensor) -> Tensor:
     """`[R, S]`: tokens whose successor is in the same document and counts in the loss."""
     found = torch.zeros_like(loss_mask, dtype=torch.bool)
-    found[:, :-1] = loss_mask[:, 1:].bool() & (documents[:, 1:] == documents[:, :-1]) & (documents[:, :-1] >= 0)
+    found[:, :-1] = (
+        loss_mask[:, 1:].bool() & (documents[:, 1:] == documents[:, :-1]) & (documents[:, :-1] >= 0)
+    )
     return found
 
 

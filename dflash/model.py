@@ -66,12 +66,18 @@ class DrafterConfig:
         if self.head_dim % 2:
             raise ValueError(f"head_dim must be even for rotary positions, not {self.head_dim}")
         if self.block_size < 2:
-            raise ValueError(f"block_size must be at least 2 (an anchor and one draft), not {self.block_size}")
+            raise ValueError(
+                f"block_size must be at least 2 (an anchor and one draft), not {self.block_size}"
+            )
         if not 0 <= self.mask_token_id < self.vocab_size:
-            raise ValueError(f"mask_token_id {self.mask_token_id} is outside the vocabulary of {self.vocab_size}")
+            raise ValueError(
+                f"mask_token_id {self.mask_token_id} is outside the vocabulary of {self.vocab_size}"
+            )
         check_layer_ids(self.target_layer_ids, self.num_target_layers)
         if len(self.layer_types) != self.num_hidden_layers or set(self.layer_types) - {FULL, SLIDING}:
-            raise ValueError(f"layer_types must name {FULL} or {SLIDING} for each of the {self.num_hidden_layers} layers")
+            raise ValueError(
+                f"layer_types must name {FULL} or {SLIDING} for each of the {self.num_hidden_layers} layers"
+            )
         if SLIDING in self.layer_types and (self.sliding_window or 0) < 1:
             raise ValueError(f"a {SLIDING} layer needs sliding_window of at least 1")
         rope.variant(self.rope_scaling)
@@ -113,6 +119,18 @@ class Attend(Protocol):
         ...
 
 
+class LayerSizes(Protocol):
+    """What a layer needs to know of a configuration."""
+
+    hidden_size: int
+    intermediate_size: int
+    num_attention_heads: int
+    num_key_value_heads: int
+    head_dim: int
+    rms_norm_eps: float
+    attention_bias: bool
+
+
 class RMSNorm(nn.Module):
     """Root-mean-square norm over the last dimension, computed in at least float32."""
 
@@ -142,7 +160,7 @@ class MLP(nn.Module):
 class Attention(nn.Module):
     """Queries from the block; keys and values from [context ; block] through the same projections."""
 
-    def __init__(self, c: DrafterConfig, layer_type: str) -> None:
+    def __init__(self, c: LayerSizes, layer_type: str) -> None:
         super().__init__()
         self.head_dim = c.head_dim
         self.layer_type = layer_type
@@ -172,14 +190,16 @@ class Attention(nn.Module):
 class Layer(nn.Module):
     """Pre-norm attention and MLP over the block."""
 
-    def __init__(self, c: DrafterConfig, layer_type: str) -> None:
+    def __init__(self, c: LayerSizes, layer_type: str) -> None:
         super().__init__()
         self.self_attn = Attention(c, layer_type)
         self.mlp = MLP(c.hidden_size, c.intermediate_size)
         self.input_layernorm = RMSNorm(c.hidden_size, c.rms_norm_eps)
         self.post_attention_layernorm = RMSNorm(c.hidden_size, c.rms_norm_eps)
 
-    def forward(self, x: Tensor, fused: Tensor, block_rope: KeyValue, context_rope: KeyValue, attend: Attend) -> Tensor:
+    def forward(
+        self, x: Tensor, fused: Tensor, block_rope: KeyValue, context_rope: KeyValue, attend: Attend
+    ) -> Tensor:
         """One layer over block states `[R, Q, D]` with fused features `[R, S, D]` as context."""
         return self.step(x, block_rope, self.self_attn.keys_values(fused, *context_rope), attend)
 
@@ -227,13 +247,15 @@ class Drafter(nn.Module):
 
     def rope(self, positions: Tensor) -> KeyValue:
         """Cosine and sine tables `[R, 1, T, d]` (at least float32) of positions `[R, T]`."""
-        wide = torch.promote_types(self.fc.weight.dtype, torch.float32)
-        angles = positions[:, None, :, None].to(torch.float32) * self.steps.to(torch.float32)
-        angles = torch.cat((angles, angles), dim=-1)
-        return (angles.cos() * self.rope_factor).to(wide), (angles.sin() * self.rope_factor).to(wide)
+        return rope.tables(positions, self.steps, self.rope_factor, self.fc.weight.dtype)
 
     def forward(
-        self, block: Tensor, features: Tensor, block_positions: Tensor, context_positions: Tensor, attend: Attend
+        self,
+        block: Tensor,
+        features: Tensor,
+        block_positions: Tensor,
+        context_positions: Tensor,
+        attend: Attend,
     ) -> Tensor:
         """Denoised block states `[R, Q, D]`, ready for the target's head.
 

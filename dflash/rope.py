@@ -74,6 +74,14 @@ def _yarn(
     return steps / factor * ramp + steps * (1 - ramp), float(attention_factor)
 
 
+def tables(positions: Tensor, steps: Tensor, factor: float, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
+    """Cosine and sine `[R, 1, T, d]` (at least float32) of positions `[R, T]`."""
+    wide = torch.promote_types(dtype, torch.float32)
+    angles = positions[:, None, :, None].to(torch.float32) * steps.to(torch.float32)
+    angles = torch.cat((angles, angles), dim=-1)
+    return (angles.cos() * factor).to(wide), (angles.sin() * factor).to(wide)
+
+
 def rotate(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
     """Turn `x` `[R, H, T, d]` by the tables `[R, 1, T, d]` (halves, not interleaved pairs)."""
     first, second = x.chunk(2, dim=-1)

@@ -12,7 +12,9 @@ from dflash.model import DrafterConfig, KeyValue
 
 def sdpa(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
     """`q [R, H, Q, d]` over `k, v [R, K, T, d]` with H a multiple of K; mask broadcast to `[R, H, Q, T]`."""
-    return F.scaled_dot_product_attention(q, k.to(q.dtype), v.to(q.dtype), mask, enable_gqa=q.shape[1] != k.shape[1])
+    return F.scaled_dot_product_attention(
+        q, k.to(q.dtype), v.to(q.dtype), mask, enable_gqa=q.shape[1] != k.shape[1]
+    )
 
 
 class DenseAttention:

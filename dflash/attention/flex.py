@@ -36,7 +36,9 @@ def gradients_on_cpu() -> Iterator[None]:
     with _lock:
         if _users == 0:
             if not hasattr(torch_flex, "_validate_device"):
-                raise RuntimeError(f"flex attention on a CPU is not known to work with torch {torch.__version__}: use sdpa")
+                raise RuntimeError(
+                    f"flex attention on a CPU is not known to work with torch {torch.__version__}: use sdpa"
+                )
             _original, torch_flex._validate_device = torch_flex._validate_device, _accept
         _users += 1
     try:

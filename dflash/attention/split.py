@@ -38,11 +38,14 @@ class SplitAttention:
 
     def __init__(self, config: DrafterConfig, layout: Layout) -> None:
         if layout.anchors.device.type != "cpu":
-            raise ValueError(f"attention backend 'split' runs on a CPU, not on {layout.anchors.device}: use flex")
+            raise ValueError(
+                f"attention backend 'split' runs on a CPU, not on {layout.anchors.device}: use flex"
+            )
         self.size = layout.block_size
         self.layout = layout
         self.rules = {
-            kind: drafter_mask(layout, config.window(kind), config.is_causal(kind)) for kind in set(config.layer_types)
+            kind: drafter_mask(layout, config.window(kind), config.is_causal(kind))
+            for kind in set(config.layer_types)
         }
         self.chunks: dict[tuple[str, torch.dtype], list[_Chunk]] = {}
         self.inner = {kind: self._inner(config, kind) for kind in self.rules}
@@ -78,7 +81,9 @@ class SplitAttention:
 
     def __call__(self, layer_type: str, q: Tensor, context: KeyValue, block: KeyValue) -> Tensor:
         keys_values = [x.to(q.dtype) for x in (*context, *block)]
-        return _Split.apply(q, *keys_values, self._chunks(layer_type, q.dtype), self.inner[layer_type], self.size)
+        return _Split.apply(
+            q, *keys_values, self._chunks(layer_type, q.dtype), self.inner[layer_type], self.size
+        )
 
 
 def _fold(x: Tensor, heads: int) -> Tensor:
@@ -114,7 +119,12 @@ class _Split(torch.autograd.Function):
         for c in chunks:
             part = slice(c.start, c.stop)
             qs = q[:, :, part].contiguous()
-            o1, l1 = _flash(_fold(qs, heads), kc[:, :, : c.reach], vc[:, :, : c.reach], attn_mask=c.bias.repeat(1, 1, group, 1))
+            o1, l1 = _flash(
+                _fold(qs, heads),
+                kc[:, :, : c.reach],
+                vc[:, :, : c.reach],
+                attn_mask=c.bias.repeat(1, 1, group, 1),
+            )
             o1, l1 = o1.reshape(qs.shape), l1.reshape(qs.shape[:3])
             l1 = torch.where(c.blind, float("-inf"), l1)
             o2, l2 = _flash(

@@ -7,8 +7,8 @@ the dense mask (`dense`), the flex block mask (`flex`) and the drawing (`draw`).
 from dflash.masks.context import features_before_anchor
 from dflash.masks.dense import dense
 from dflash.masks.document import causal_in_document
-from dflash.masks.draw import draw
 from dflash.masks.drafter import drafter_mask
+from dflash.masks.draw import draw
 from dflash.masks.flex import flex
 from dflash.masks.layout import Layout, MaskMod
 from dflash.masks.own_block import own_block
@@ -19,8 +19,8 @@ __all__ = [
     "MaskMod",
     "causal_in_document",
     "dense",
-    "draw",
     "drafter_mask",
+    "draw",
     "features_before_anchor",
     "flex",
     "own_block",

@@ -8,7 +8,9 @@ from torch import Tensor
 from dflash.masks.layout import MaskMod
 
 
-def dense(mask_mod: MaskMod, rows: int, queries: int, keys: int, device: torch.device | str = "cpu") -> Tensor:
+def dense(
+    mask_mod: MaskMod, rows: int, queries: int, keys: int, device: torch.device | str = "cpu"
+) -> Tensor:
     """`[R, 1, Q, K]`, true where the query may see the key."""
     row = torch.arange(rows, device=device)[:, None, None, None]
     query = torch.arange(queries, device=device)[None, None, :, None]

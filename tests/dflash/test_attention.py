@@ -13,7 +13,9 @@ from dflash.attention.split import CHUNK_QUERIES
 from dflash.model import Drafter, DrafterConfig
 
 
-def run(backend: str, config: DrafterConfig, seed: int, dtype: torch.dtype = torch.float32, **layout_args: int):
+def run(
+    backend: str, config: DrafterConfig, seed: int, dtype: torch.dtype = torch.float32, **layout_args: int
+):
     layout = random_layout(seed, size=config.block_size, **layout_args)
     g = torch.Generator().manual_seed(seed)
     model = Drafter(config).initialize(g).to(dtype)
@@ -32,7 +34,14 @@ SLIDING = {"layer_types": ("full_attention", "sliding_attention"), "sliding_wind
 
 @pytest.mark.parametrize("backend", ["flex", "split"])
 @pytest.mark.parametrize(
-    "changes", [{}, SLIDING, {"num_key_value_heads": 4}, {"causal": True}, {**SLIDING, "causal": False, "sliding_window": 3}]
+    "changes",
+    [
+        {},
+        SLIDING,
+        {"num_key_value_heads": 4},
+        {"causal": True},
+        {**SLIDING, "causal": False, "sliding_window": 3},
+    ],
 )
 def test_backends_agree_with_sdpa(backend: str, changes: dict) -> None:
     config = small_config(**changes)

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from layouts import random_layout
 
-from dflash.masks import Layout, causal_in_document, dense, draw, drafter_mask, flex
+from dflash.masks import Layout, causal_in_document, dense, drafter_mask, draw, flex
 
 
 def reference(layout: Layout, window: int | None, causal: bool) -> torch.Tensor:
@@ -33,7 +33,12 @@ def reference(layout: Layout, window: int | None, causal: bool) -> torch.Tensor:
 
 
 @settings(max_examples=25, deadline=None)
-@given(seed=st.integers(0, 10**6), window=st.sampled_from([None, 1, 3, 9]), causal=st.booleans(), size=st.integers(2, 5))
+@given(
+    seed=st.integers(0, 10**6),
+    window=st.sampled_from([None, 1, 3, 9]),
+    causal=st.booleans(),
+    size=st.integers(2, 5),
+)
 def test_dense_mask_equals_reference(seed: int, window: int | None, causal: bool, size: int) -> None:
     layout = random_layout(seed, size=size)
     mod = drafter_mask(layout, window, causal)
@@ -66,6 +71,10 @@ def test_packed_document_sees_only_itself() -> None:
 
 def test_drawing() -> None:
     layout = Layout(
-        torch.tensor([[2]]), torch.tensor([[True]]), torch.zeros(1, 4, dtype=torch.long), torch.arange(4)[None], 2
+        torch.tensor([[2]]),
+        torch.tensor([[True]]),
+        torch.zeros(1, 4, dtype=torch.long),
+        torch.arange(4)[None],
+        2,
     )
     assert draw(drafter_mask(layout), 2, 6, context=4) == "##..|##\n##..|##"
