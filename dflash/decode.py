@@ -38,8 +38,7 @@ class DraftContext:
         self.drafter = drafter
         c, weight = drafter.config, drafter.fc.weight
         shape = (rows, c.num_key_value_heads, positions, c.head_dim)
-        empty = lambda: torch.zeros(shape, dtype=weight.dtype, device=weight.device)  # noqa: E731
-        self.layers = [(empty(), empty()) for _ in drafter.layers]
+        self.layers = [(weight.new_zeros(shape), weight.new_zeros(shape)) for _ in drafter.layers]
         self.rows = torch.arange(rows, device=weight.device)[:, None]
 
     def write(self, features: Tensor, positions: Tensor) -> None:
@@ -121,7 +120,7 @@ def generate(
 
     while any(active):
         start = cache.lengths
-        drafts, q = anchor[:, :0], None
+        drafts, q = anchor[:, None][:, :0], None
         if drafter and context:
             drafts, q = _draft(target, drafter, context, anchor, start, sampling, generator)
         ids = torch.cat((anchor[:, None], drafts), dim=1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -45,6 +46,9 @@ class HuggingFaceTarget(Target):
         self.hidden_size = int(self.text_config.hidden_size)
         self.num_layers = int(self.text_config.num_hidden_layers)
         self.body = model.get_decoder() if hasattr(model, "get_decoder") else model.base_model
+        # transformers 5.24 renamed the argument and will drop the old name.
+        accepted = inspect.signature(self.body.forward).parameters
+        self.cache_argument = "cache" if "cache" in accepted else "past_key_values"
         self.layers = self._find_layers()
         self._embedding, self._head = model.get_input_embeddings(), model.get_output_embeddings()
         if self._head is None:
