@@ -1,4 +1,4 @@
-"""Any Hugging Face causal language model as a target: found layers, hooks on the tapped ones, cropped cache."""
+"""Any Hugging Face causal language model as a target: layers found, tapped by hooks, cache cropped."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class HuggingFaceTarget(Target):
         found = [m for m in self.body.modules() if isinstance(m, nn.ModuleList) and len(m) == self.num_layers]
         if not found:
             raise UserError(
-                f"{self.name}: no list of {self.num_layers} decoder layers found in {type(self.body).__name__}"
+                f"{self.name}: {type(self.body).__name__} has no list of {self.num_layers} decoder layers"
             )
         return found[0]
 
@@ -143,7 +143,7 @@ class HuggingFaceTarget(Target):
             return self._run(layer_ids, ids, use_cache=False)  # padding on the right is never seen
         if self.window is not None and self.window < ids.shape[1]:
             raise UserError(
-                f"{self.name}: packing is not supported over a sliding window of {self.window}: set data.pack = false"
+                f"{self.name}: rows can't be packed over a sliding window of {self.window}: set data.pack = false"
             )
         seen = dense(causal_in_document(documents), *ids.shape, ids.shape[1], ids.device)
         lowest = torch.finfo(self.dtype).min
@@ -162,13 +162,7 @@ class HuggingFaceTarget(Target):
         assert isinstance(cache, HuggingFaceCache)
         positions = cache.lengths[:, None] + torch.arange(ids.shape[1], device=ids.device)
         mask = torch.cat((cache.valid, real), dim=1).long()
-        output = self._run(
-            layer_ids,
-            ids,
-            attention_mask=mask,
-            position_ids=positions,
-            past_key_values=cache.inner,
-            use_cache=True,
-        )
+        arguments = {"attention_mask": mask, "position_ids": positions, self.cache_argument: cache.inner}
+        output = self._run(layer_ids, ids, use_cache=True, **arguments)
         cache.add(real)
         return output

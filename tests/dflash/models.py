@@ -11,7 +11,9 @@ from dflash.model import Drafter, DrafterConfig
 from dflash.target import TinyConfig, TinyTarget
 
 
-def tiny_target(seed: int = 0, dtype: torch.dtype = torch.float32, std: float = 0.3, **sizes: int) -> TinyTarget:
+def tiny_target(
+    seed: int = 0, dtype: torch.dtype = torch.float32, std: float = 0.3, **sizes: int
+) -> TinyTarget:
     values: dict[str, int] = {
         "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 6, "num_attention_heads": 4,
         "num_key_value_heads": 2, "head_dim": 8, "vocab_size": 50, **sizes,
@@ -42,7 +44,9 @@ def save_family(family: str, path: Path) -> Path:
         "bos_token_id": 0, "eos_token_id": 1, "pad_token_id": 0,
     }  # fmt: skip
     if family == "qwen3":
-        config: Any = transformers.Qwen3Config(**sizes, num_key_value_heads=2, head_dim=8, tie_word_embeddings=True)
+        config: Any = transformers.Qwen3Config(
+            **sizes, num_key_value_heads=2, head_dim=8, tie_word_embeddings=True
+        )
     elif family == "llama":
         config = transformers.LlamaConfig(**sizes, num_key_value_heads=2)
     elif family == "gpt_neox":

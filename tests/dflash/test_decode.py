@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 import torch
 from models import drafter_for, save_family, tiny_target
@@ -84,7 +82,11 @@ def test_draft_context_equals_training_forward() -> None:
         anchor = ids.shape[1] - 4
         block = torch.tensor([[int(ids[0, anchor]), 49, 49, 49]])
         layout = Layout(
-            torch.tensor([[anchor]]), torch.tensor([[True]]), torch.zeros_like(ids), torch.arange(ids.shape[1])[None], 4
+            torch.tensor([[anchor]]),
+            torch.tensor([[True]]),
+            torch.zeros_like(ids),
+            torch.arange(ids.shape[1])[None],
+            4,
         )
         trained = drafter(
             target.embed(block), out.features, layout.query_positions(), layout.positions,
@@ -95,7 +97,9 @@ def test_draft_context_equals_training_forward() -> None:
             context.write(out.features[:, :6], torch.arange(6)[None])
             context.write(out.features[:, 6:], torch.arange(6, ids.shape[1])[None])
         attend = DecodeAttention(drafter.config, torch.tensor([anchor]))
-        decoded = drafter.draft(target.embed(block), layout.query_positions(), context.upto(attend.reach), attend)
+        decoded = drafter.draft(
+            target.embed(block), layout.query_positions(), context.upto(attend.reach), attend
+        )
         torch.testing.assert_close(decoded, trained)
 
 

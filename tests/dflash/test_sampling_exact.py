@@ -1,4 +1,4 @@
-"""Speculative sampling must leave the target's distribution alone; a chi-square test over many samples says so."""
+"""Speculative sampling leaves the target's distribution alone, says a chi-square test over many samples."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ from dflash.sampling import Sampling, accept, draw
 SAMPLES, VOCAB, TOKENS = 20_000, 5, 3
 
 
-def sample_matching(drafts: Tensor, q: Tensor, p: Tensor, generator: torch.Generator | None) -> tuple[Tensor, Tensor]:
+def sample_matching(
+    drafts: Tensor, q: Tensor, p: Tensor, generator: torch.Generator | None
+) -> tuple[Tensor, Tensor]:
     """A common mistake: keep a draft when it equals a draw of the target, else draw from the target again."""
     drawn = draw(p, generator)
     count = (drafts == drawn[:, :-1]).int().cumprod(-1).sum(-1)
@@ -61,14 +63,19 @@ def chi_square_p_value(rule: Callable, sampling: Sampling, seed: int) -> float:
     if rest >= 5:
         pairs.append((SAMPLES - sum(c for c, _ in pairs), rest))
     statistic = sum((c - e) ** 2 / e for c, e in pairs)
-    half, x = torch.tensor((len(pairs) - 1) / 2.0, dtype=torch.float64), torch.tensor(statistic / 2.0).double()
+    half, x = (
+        torch.tensor((len(pairs) - 1) / 2.0, dtype=torch.float64),
+        torch.tensor(statistic / 2.0).double(),
+    )
     accepted = sum(sum(r.accepted) for r in rows) / sum(len(r.accepted) for r in rows)
     assert 0.05 < accepted < 1.95, "drafts must be both accepted and refused, or nothing is tested"
     return float(torch.special.gammaincc(half, x))
 
 
 @pytest.mark.parametrize(
-    "sampling", [Sampling(1.0), Sampling(0.7, top_p=0.9), Sampling(1.3, top_k=3)], ids=["plain", "top_p", "top_k"]
+    "sampling",
+    [Sampling(1.0), Sampling(0.7, top_p=0.9), Sampling(1.3, top_k=3)],
+    ids=["plain", "top_p", "top_k"],
 )
 def test_target_distribution_is_kept(sampling: Sampling) -> None:
     assert chi_square_p_value(accept, sampling, seed=1) > 1e-3
