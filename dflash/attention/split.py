@@ -156,7 +156,8 @@ class _Split(torch.autograd.Function):
             total = lse[:, :, part].contiguous()
             dq1, dk1, dv1 = _flash_backward(
                 _fold(g, heads), _fold(qs, heads), kc[:, :, : c.reach], vc[:, :, : c.reach], _fold(o, heads),
-                _kernel_layout(total.reshape(rows, heads, -1)), 0.0, False, attn_mask=c.bias.repeat(1, 1, group, 1),
+                _kernel_layout(total.reshape(rows, heads, -1)), 0.0, False,
+                attn_mask=c.bias.repeat(1, 1, group, 1),
             )  # fmt: skip
             dkc[:, :, : c.reach] += dk1
             dvc[:, :, : c.reach] += dv1
@@ -164,7 +165,8 @@ class _Split(torch.autograd.Function):
             keys = [_to_blocks(x[:, :, part].contiguous(), heads, size) for x in (kb, vb)]
             dq2, dk2, dv2 = _flash_backward(
                 *blocks, *keys, _to_blocks(o, heads, size),
-                _kernel_layout(_to_blocks(total.unsqueeze(-1), heads, size).squeeze(-1)), 0.0, False, attn_mask=bias,
+                _kernel_layout(_to_blocks(total.unsqueeze(-1), heads, size).squeeze(-1)), 0.0, False,
+                attn_mask=bias,
             )  # fmt: skip
             dq[:, :, part] = dq1.reshape(qs.shape) + _from_blocks(dq2, rows, all_heads, size)
             dkb[:, :, part] = _from_blocks(dk2, rows, heads, size)

@@ -137,8 +137,8 @@ class Batches:
         if self.place == len(self.records):
             if not self._useful:
                 raise UserError(
-                    f"{self.records.paths[0]}: no text is as long as a block of {self.block_size} tokens with "
-                    "something to train on: use longer texts or a smaller drafter.block_size"
+                    f"{self.records.paths[0]}: no text is as long as a block of {self.block_size} tokens "
+                    "with something to train on: use longer texts or a smaller drafter.block_size"
                 )
             self.epoch, self.place, self._useful, self._order = self.epoch + 1, 0, 0, None
         return found

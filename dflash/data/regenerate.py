@@ -90,7 +90,9 @@ def regenerate(
             rows = generate(
                 target, drafter, ids, settings.max_new_tokens, sampling, stop_ids, g
             ) if ids else []  # fmt: skip
-            lines = dict.fromkeys(range(start, min(start + settings.batch, len(prompts))), b'{"skipped": true}\n')
+            lines = dict.fromkeys(
+                range(start, min(start + settings.batch, len(prompts))), b'{"skipped": true}\n'
+            )
             for (i, prompt, messages), row in zip(asked, rows, strict=True):
                 entry: dict[str, object] = {}
                 if messages is not None:
