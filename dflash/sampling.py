@@ -56,7 +56,7 @@ def accept(drafts: Tensor, q: Tensor, p: Tensor, generator: torch.Generator | No
     u = torch.rand(px.shape, dtype=px.dtype, device=px.device, generator=generator)
     count = (u * qx < px).int().cumprod(-1).sum(-1)  # [R]
     row = torch.arange(p.shape[0], device=p.device)
-    q_padded = torch.cat((q, torch.zeros_like(q[:, :1])), dim=1)  # past the last draft the residual is p
+    q_padded = torch.cat((q, torch.zeros_like(p[:, :1])), dim=1)  # past the last draft the residual is p
     residual = (p[row, count] - q_padded[row, count]).clamp(min=0)
     total = residual.sum(-1, keepdim=True)
     # Rounding can leave nothing of p - q; then p and q agree and p itself is right.
