@@ -37,7 +37,7 @@ VARIANTS = ("transformers", "sdpa", "split", "flex")
 
 
 class PlainLayers(nn.Module):
-    """The same drafter as one would write it with transformers' Qwen3 parts: dense mask, concatenated keys."""
+    """The same drafter, straight from transformers' Qwen3 parts: dense mask, concatenated keys."""
 
     def __init__(self, c: DrafterConfig) -> None:
         from transformers import Qwen3Config
@@ -45,10 +45,14 @@ class PlainLayers(nn.Module):
 
         super().__init__()
         config = Qwen3Config(
-            hidden_size=c.hidden_size, intermediate_size=c.intermediate_size, num_attention_heads=c.num_attention_heads,
-            num_key_value_heads=c.num_key_value_heads, head_dim=c.head_dim, rms_norm_eps=c.rms_norm_eps,
+            hidden_size=c.hidden_size,
+            intermediate_size=c.intermediate_size,
+            num_attention_heads=c.num_attention_heads,
+            num_key_value_heads=c.num_key_value_heads,
+            head_dim=c.head_dim,
+            rms_norm_eps=c.rms_norm_eps,
             rope_parameters={"rope_type": "default", "rope_theta": c.rope_theta},
-        )  # fmt: skip
+        )
         self.c, self.rotary_emb = c, Qwen3RotaryEmbedding(config)
         self.fc = nn.Linear(len(c.target_layer_ids) * c.hidden_size, c.hidden_size, bias=False)
         self.hidden_norm = Qwen3RMSNorm(c.hidden_size, c.rms_norm_eps)
@@ -97,14 +101,21 @@ class PlainLayers(nn.Module):
 def sizes(options: argparse.Namespace) -> tuple[DrafterConfig, TinyConfig]:
     head_dim = 64
     common = {
-        "hidden_size": options.hidden, "intermediate_size": 3 * options.hidden, "head_dim": head_dim,
-        "num_attention_heads": options.hidden // head_dim, "num_key_value_heads": max(1, options.hidden // head_dim // 2),
+        "hidden_size": options.hidden,
+        "intermediate_size": 3 * options.hidden,
+        "head_dim": head_dim,
+        "num_attention_heads": options.hidden // head_dim,
+        "num_key_value_heads": max(1, options.hidden // head_dim // 2),
         "vocab_size": options.vocabulary,
-    }  # fmt: skip
+    }
     drafter = DrafterConfig(
-        **common, num_hidden_layers=options.layers, block_size=options.block, mask_token_id=0,
-        target_layer_ids=(1, 3), num_target_layers=6,
-    )  # fmt: skip
+        **common,
+        num_hidden_layers=options.layers,
+        block_size=options.block,
+        mask_token_id=0,
+        target_layer_ids=(1, 3),
+        num_target_layers=6,
+    )
     return drafter, TinyConfig(**common, num_hidden_layers=6)
 
 
@@ -189,7 +200,7 @@ class _Peak:
 
 
 def needed_flops(options: argparse.Namespace) -> float:
-    """Multiply-adds (as 2) that a step can't do without: backward twice the forward, no context beyond anchors."""
+    """Operations that a step can't do without: backward twice the forward, no context beyond anchors."""
     d, s = options.hidden, options.length
     q = options.anchors * options.block
     c, _ = sizes(options)
@@ -214,8 +225,16 @@ def gemm_rate(size: int = 1024, repeats: int = 20) -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    for name, value in (("anchors", 512), ("block", 16), ("length", 1024), ("hidden", 256), ("layers", 2),
-                        ("vocabulary", 16384), ("steps", 3), ("threads", 1)):  # fmt: skip
+    for name, value in (
+        ("anchors", 512),
+        ("block", 16),
+        ("length", 1024),
+        ("hidden", 256),
+        ("layers", 2),
+        ("vocabulary", 16384),
+        ("steps", 3),
+        ("threads", 1),
+    ):
         parser.add_argument(f"--{name}", type=int, default=value)
     parser.add_argument("--variants", default="transformers,sdpa,split", help=", ".join(VARIANTS))
     parser.add_argument("--json", action="store_true")
@@ -243,14 +262,20 @@ def main() -> None:
     if options.json:
         print(json.dumps({"gemm_rate": rate, "needed_flops": flops, "rows": rows, "options": vars(options)}))
         return
-    print(f"{options.anchors} anchors x block {options.block}, context {options.length}, hidden {options.hidden}, "
-          f"{options.layers} layers, vocabulary {options.vocabulary}; GEMM {rate / 1e9:.0f} GFLOP/s")  # fmt: skip
     print(
-        f"{'variant':<14}{'s/step':>8}{'tokens/s':>10}{'x':>7}{'peak MB':>9}{'x':>7}{'of GEMM':>9}{'loss':>10}"
+        f"{options.anchors} anchors x block {options.block}, context {options.length}, "
+        f"hidden {options.hidden}, {options.layers} layers, vocabulary {options.vocabulary}; "
+        f"GEMM {rate / 1e9:.0f} GFLOP/s"
+    )
+    print(
+        f"{'variant':<14}{'s/step':>8}{'tokens/s':>10}{'x':>7}"
+        f"{'peak MB':>9}{'x':>7}{'of GEMM':>9}{'loss':>10}"
     )
     for r in rows:
-        print(f"{r['variant']:<14}{r['seconds']:>8.2f}{r['tokens_per_second']:>10.0f}{r['speed']:>7.2f}"
-              f"{r['peak'] / 1e6:>9.0f}{r['memory']:>7.2f}{r['gemm_share']:>9.0%}{r['loss']:>10.4f}")  # fmt: skip
+        print(
+            f"{r['variant']:<14}{r['seconds']:>8.2f}{r['tokens_per_second']:>10.0f}{r['speed']:>7.2f}"
+            f"{r['peak'] / 1e6:>9.0f}{r['memory']:>7.2f}{r['gemm_share']:>9.0%}{r['loss']:>10.4f}"
+        )
 
 
 if __name__ == "__main__":

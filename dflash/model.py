@@ -92,7 +92,7 @@ class DrafterConfig:
 
 
 def check_layer_ids(ids: Sequence[int], num_target_layers: int) -> None:
-    """Raise ValueError unless the ids ascend and lie in 0 .. num_target_layers-2 (the last is stored normed)."""
+    """Raise ValueError unless ids ascend within 0..num_target_layers-2; the last layer is stored normed."""
     if not ids or list(ids) != sorted(set(ids)) or ids[0] < 0 or ids[-1] > num_target_layers - 2:
         raise ValueError(
             f"target_layer_ids {list(ids)} must ascend within 0..{num_target_layers - 2}: the target has "

@@ -27,7 +27,7 @@ def variant(scaling: Mapping[str, Any] | None) -> str:
 def frequencies(
     head_dim: int, theta: float, scaling: Mapping[str, Any] | None = None, max_positions: int = 0
 ) -> tuple[Tensor, float]:
-    """Angular step per position of each rotary pair, float32 `[head_dim/2]`, and the factor on cos and sin."""
+    """Angle per position of each rotary pair, float32 `[head_dim/2]`, and the factor on cosine and sine."""
     name = variant(scaling)
     steps = 1.0 / theta ** (torch.arange(0, head_dim, 2, dtype=torch.float32) / head_dim)
     if name == "default" or scaling is None:

@@ -49,9 +49,18 @@ def _try(backend: str) -> str:
     from dflash.model import Drafter, DrafterConfig
 
     config = DrafterConfig(
-        hidden_size=32, intermediate_size=32, num_hidden_layers=1, num_attention_heads=2,
-        num_key_value_heads=1, head_dim=16, vocab_size=8, block_size=4, mask_token_id=7, target_layer_ids=(1,), num_target_layers=4,
-    )  # fmt: skip
+        hidden_size=32,
+        intermediate_size=32,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        num_key_value_heads=1,
+        head_dim=16,
+        vocab_size=8,
+        block_size=4,
+        mask_token_id=7,
+        target_layer_ids=(1,),
+        num_target_layers=4,
+    )
     g = torch.Generator().manual_seed(0)
     drafter = Drafter(config).initialize(g)
     places = torch.arange(12)[None]

@@ -44,9 +44,13 @@ def estimate(rows: int, length: int, target: Target, layers: int, final: bool) -
 
 
 def build(
-    directory: Path, batches: Batches, target: Target, key: CacheKey, shard_rows: int,
+    directory: Path,
+    batches: Batches,
+    target: Target,
+    key: CacheKey,
+    shard_rows: int,
     say: Callable[[str], None] = lambda line: None,
-) -> int:  # fmt: skip
+) -> int:
     """One epoch of `batches` through the target; returns the number of rows.
 
     The size is estimated from the number of tokens, said before anything is written, and held against the
@@ -76,9 +80,13 @@ def build(
     while part := list(itertools.islice(rows, shard_rows)):
         tensors = {k: torch.stack([r[k] for r in part]) for k in part[0]}
         outputs = [
-            target.read(tensors["tokens"][i : i + 8].to(target.device), key.layer_ids, tensors["documents"][i : i + 8].to(target.device))
+            target.read(
+                tensors["tokens"][i : i + 8].to(target.device),
+                key.layer_ids,
+                tensors["documents"][i : i + 8].to(target.device),
+            )
             for i in range(0, len(part), 8)
-        ]  # fmt: skip
+        ]
         tensors["features"] = torch.cat([o.features for o in outputs]).cpu()
         if key.final:
             tensors["final"] = torch.cat([o.final for o in outputs]).cpu()

@@ -4,7 +4,7 @@ A record is one of
   {"messages": [{"role": ..., "content": ...}, ...]}     a chat
   {"prompt": "...", "response": "..."}                   one turn; the response may be missing
   {"text": "..."}                                        plain text
-  {"prompt_ids": [...], "response_ids": [...]}           tokens, as `dflash regenerate` writes them beside a chat
+  {"prompt_ids": [...], "response_ids": [...]}           tokens, as `dflash regenerate` writes them
 """
 
 from __future__ import annotations

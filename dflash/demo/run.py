@@ -7,7 +7,7 @@ import json
 import shutil
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +36,7 @@ TEMPERATURE = 0.7
 class DemoSettings:
     """Sizes and lengths of the demonstration; the defaults take about five minutes on one core."""
 
-    target: TinyConfig = TinyConfig()
+    target: TinyConfig = field(default_factory=TinyConfig)
     target_steps: int = 540
     block_size: int = 8
     drafter_layers: int = 2
@@ -89,9 +89,11 @@ def run(
     write_drafter(drafter, out / "drafter")
     plot(out / "tau.png", log, result)
     (out / "result.json").write_text(json.dumps(result, indent=2) + "\n")
-    told(f"tau at {TEMPERATURE}: {result['tau']:.2f} [{result['tau_low']:.2f}, {result['tau_high']:.2f}]; zeroed "
-         f"features {result['tau_features_zeroed']:.2f}; greedy {result['tau_greedy']:.2f} (distinct trigrams "
-         f"{result['greedy_distinct_trigrams']:.2f}, lossless {result['lossless']})")  # fmt: skip
+    told(
+        f"tau at {TEMPERATURE}: {result['tau']:.2f} [{result['tau_low']:.2f}, {result['tau_high']:.2f}]; "
+        f"zeroed features {result['tau_features_zeroed']:.2f}; greedy {result['tau_greedy']:.2f} "
+        f"(distinct trigrams {result['greedy_distinct_trigrams']:.2f}, lossless {result['lossless']})"
+    )
     told(f"written to {out}: target/, drafter/ (the community's format), tau.png, result.json, log.jsonl")
     return result
 
@@ -100,12 +102,20 @@ def drafter_config(s: DemoSettings) -> DrafterConfig:
     """A drafter shaped like its target."""
     t = s.target
     return DrafterConfig(
-        hidden_size=t.hidden_size, intermediate_size=t.intermediate_size, num_hidden_layers=s.drafter_layers,
-        num_attention_heads=t.num_attention_heads, num_key_value_heads=t.num_key_value_heads, head_dim=t.head_dim,
-        vocab_size=t.vocab_size, block_size=s.block_size, mask_token_id=ByteTokenizer.mask,
-        target_layer_ids=s.layer_ids, num_target_layers=t.num_hidden_layers, rope_theta=t.rope_theta,
+        hidden_size=t.hidden_size,
+        intermediate_size=t.intermediate_size,
+        num_hidden_layers=s.drafter_layers,
+        num_attention_heads=t.num_attention_heads,
+        num_key_value_heads=t.num_key_value_heads,
+        head_dim=t.head_dim,
+        vocab_size=t.vocab_size,
+        block_size=s.block_size,
+        mask_token_id=ByteTokenizer.mask,
+        target_layer_ids=s.layer_ids,
+        num_target_layers=t.num_hidden_layers,
+        rope_theta=t.rope_theta,
         max_position_embeddings=t.max_position_embeddings,
-    )  # fmt: skip
+    )
 
 
 def cache_windows(directory: Path, text: Tensor, target: TinyTarget, s: DemoSettings) -> int:
@@ -138,9 +148,14 @@ def prompts_from(held_out: Tensor, count: int, length: int) -> list[list[int]]:
 
 
 def train_drafter(
-    drafter: Drafter, target: TinyTarget, cache: Path, held_out: Tensor, out: Path, s: DemoSettings,
+    drafter: Drafter,
+    target: TinyTarget,
+    cache: Path,
+    held_out: Tensor,
+    out: Path,
+    s: DemoSettings,
     told: Callable[[str], None],
-) -> list[dict[str, Any]]:  # fmt: skip
+) -> list[dict[str, Any]]:
     """Train it, telling tau on the way; returns the log."""
     prompts = prompts_from(held_out, 24, s.prompt_bytes)
 
@@ -149,9 +164,14 @@ def train_drafter(
         return {k: getattr(report, k) for k in ("tau", "tau_low", "tau_high")}
 
     settings = Settings(
-        steps=s.drafter_steps, lr=s.lr, anchors=s.anchors, seed=s.seed, checkpoint_every=None,
-        log_every=max(1, s.drafter_steps // 60), validate_every=max(1, s.drafter_steps // s.validations),
-    )  # fmt: skip
+        steps=s.drafter_steps,
+        lr=s.lr,
+        anchors=s.anchors,
+        seed=s.seed,
+        checkpoint_every=None,
+        log_every=max(1, s.drafter_steps // 60),
+        validate_every=max(1, s.drafter_steps // s.validations),
+    )
     objective = Objective(ce=0.0, kl=1.0, kl_temperature=TEMPERATURE)
     trainer = Trainer(
         settings, drafter, target, CachedBatches(cache, s.rows, s.seed), objective, out, validation=validation
@@ -186,13 +206,20 @@ def judge(target: TinyTarget, drafter: Drafter, held_out: Tensor, s: DemoSetting
     g = torch.Generator().manual_seed(13)
     own = generate(target, None, prompts, s.new_bytes, warm, generator=g)
     return {
-        "tau": sampled.tau, "tau_low": sampled.tau_low, "tau_high": sampled.tau_high, "tau_t07": sampled.tau,
-        "tau_features_zeroed": blind.tau, "tau_greedy": greedy.tau, "acceptance": sampled.acceptance,
+        "tau": sampled.tau,
+        "tau_low": sampled.tau_low,
+        "tau_high": sampled.tau_high,
+        "tau_t07": sampled.tau,
+        "tau_features_zeroed": blind.tau,
+        "tau_greedy": greedy.tau,
+        "acceptance": sampled.acceptance,
         "distinct_trigrams": distinct_trigrams([row.tokens for row in own]),
         "greedy_distinct_trigrams": greedy.distinct_trigrams,
-        "prompts": len(prompts), "lossless": greedy.lossless, "speedup": greedy.speedup,
+        "prompts": len(prompts),
+        "lossless": greedy.lossless,
+        "speedup": greedy.speedup,
         "settings": json.loads(json.dumps(dataclasses.asdict(s))),
-    }  # fmt: skip
+    }
 
 
 def _count(model: torch.nn.Module) -> int:

@@ -14,9 +14,15 @@ from dflash.target import TinyConfig, TinyTarget
 
 
 def train(
-    text: Tensor, config: TinyConfig, steps: int, rows: int = 16, length: int = 128, lr: float = 3e-3, seed: int = 0,
+    text: Tensor,
+    config: TinyConfig,
+    steps: int,
+    rows: int = 16,
+    length: int = 128,
+    lr: float = 3e-3,
+    seed: int = 0,
     report: Callable[[int, float], None] = lambda step, loss: None,
-) -> TinyTarget:  # fmt: skip
+) -> TinyTarget:
     """AdamW with a short warm-up and linear decay on random windows of `text`; returns it frozen."""
     g = torch.Generator().manual_seed(seed)
     target = TinyTarget(config).initialize(g)

@@ -7,7 +7,7 @@ from torch import Tensor
 
 
 def decay(slots: int, gamma: float, device: torch.device | str = "cpu") -> Tensor:
-    """`exp(-(k-1)/gamma)` for k = 1..slots, `[slots]` (arXiv 2602.06036, 4.2): an early miss ends the block."""
+    """`exp(-(k-1)/gamma)` for k = 1.., `[slots]` (arXiv 2602.06036, 4.2): an early miss ends the block."""
     return torch.exp(-torch.arange(slots, device=device, dtype=torch.float32) / gamma)
 
 

@@ -85,7 +85,7 @@ class Target(ABC):
 
     @abstractmethod
     def advance(self, cache: Cache, ids: Tensor, real: Tensor, layer_ids: Sequence[int]) -> TargetOutput:
-        """Read the next tokens `ids [R, T]` (`real [R, T]` false at padding on the right) after the cache's."""
+        """Read the next tokens `ids [R, T]`; `real [R, T]` is false at padding, which is on the right."""
 
 
 def positions_in_documents(documents: Tensor) -> Tensor:

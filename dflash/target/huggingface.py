@@ -62,8 +62,12 @@ class HuggingFaceTarget(Target):
             )
         window = getattr(self.text_config, "sliding_window", None)
         uses = getattr(self.text_config, "use_sliding_window", True) and window
-        self.window = int(window) if (uses and kinds != {"full_attention"}) or (uses and not hasattr(
-            self.text_config, "layer_types")) else None  # fmt: skip
+        self.window = (
+            int(window)
+            if (uses and kinds != {"full_attention"})
+            or (uses and not hasattr(self.text_config, "layer_types"))
+            else None
+        )
         self._check_head()
 
     @classmethod
@@ -143,7 +147,7 @@ class HuggingFaceTarget(Target):
             return self._run(layer_ids, ids, use_cache=False)  # padding on the right is never seen
         if self.window is not None and self.window < ids.shape[1]:
             raise UserError(
-                f"{self.name}: rows can't be packed over a sliding window of {self.window}: set data.pack = false"
+                f"{self.name}: can't pack rows over a sliding window of {self.window}: set data.pack = false"
             )
         seen = dense(causal_in_document(documents), *ids.shape, ids.shape[1], ids.device)
         lowest = torch.finfo(self.dtype).min

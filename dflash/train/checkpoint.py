@@ -29,9 +29,14 @@ FORMAT = 1
 
 
 def save(
-    root: Path, step: int, drafter: Drafter, optimizer: torch.optim.Optimizer, ema: Ema | None, state: dict[str, Any],
+    root: Path,
+    step: int,
+    drafter: Drafter,
+    optimizer: torch.optim.Optimizer,
+    ema: Ema | None,
+    state: dict[str, Any],
     keep: int = 2,
-) -> Path:  # fmt: skip
+) -> Path:
     """Write `step-…` under `root` and drop all but the `keep` newest.
 
     Everything is written beside and renamed at the end, so a kill leaves either the old state or the
@@ -58,7 +63,8 @@ def save(
         full = getattr(error, "errno", None) == errno.ENOSPC or "No space left" in str(error)
         why = "the disk is full" if full else str(error)
         raise UserError(
-            f"{final}: the checkpoint could not be written ({why}); earlier ones are whole: make room, then --resume"
+            f"{final}: the checkpoint can't be written ({why}); earlier ones are whole: "
+            "make room, then --resume"
         ) from None
     for old in find(root)[:-keep]:
         shutil.rmtree(old)

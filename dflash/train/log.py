@@ -11,7 +11,7 @@ from dflash.errors import UserError
 
 
 class Log:
-    """`log.jsonl` has one object per line with `step` and `kind` ("train", "validate"). Use as a context manager."""
+    """`log.jsonl`, one object per line with `step` and `kind` ("train", "validate"); a context manager."""
 
     def __init__(self, directory: Path, tensorboard: bool = False, resume_step: int | None = None) -> None:
         self.path = directory / "log.jsonl"

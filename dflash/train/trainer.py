@@ -49,9 +49,17 @@ class Trainer:
     """
 
     def __init__(
-        self, settings: Settings, drafter: Drafter, target: Target, batches: Source, objective: Objective, out: Path,
-        *, config: dict[str, Any] | None = None, validation: Validation | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        settings: Settings,
+        drafter: Drafter,
+        target: Target,
+        batches: Source,
+        objective: Objective,
+        out: Path,
+        *,
+        config: dict[str, Any] | None = None,
+        validation: Validation | None = None,
+    ) -> None:
         self.settings, self.drafter, self.target, self.batches = settings, drafter, target, batches
         self.objective, self.out, self.config, self.validation = objective, out, config or {}, validation
         if drafter.fc.weight.dtype not in (torch.float32, torch.float64):
@@ -103,7 +111,7 @@ class Trainer:
     def run(
         self, until: int | None = None, report: Callable[[dict[str, Any]], None] = lambda entry: None
     ) -> None:
-        """Train to step `until` (by default the end), logging and saving on the way; `report` gets log entries.
+        """Train to step `until` (by default the end), logging and saving; `report` gets the log's entries.
 
         Raises UserError on a loss that isn't finite (the newest checkpoint is of good steps) or a full disk.
         """
@@ -179,8 +187,8 @@ class Trainer:
                 kept = checkpoint.find(self.checkpoints)
                 good = f"the last good checkpoint is {kept[-1]}" if kept else "no checkpoint was written yet"
                 raise UserError(
-                    f"step {self.step + 1} (epoch {self.batches.progress():.3f}): the {what} is not finite; {good}; "
-                    "lower train.lr, or look at the data there"
+                    f"step {self.step + 1} (epoch {self.batches.progress():.3f}): the {what} is not finite; "
+                    f"{good}; lower train.lr, or look at the data there"
                 )
             for group in self.optimizer.param_groups:
                 group["lr"] = rate

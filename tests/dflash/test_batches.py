@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 import json
 from pathlib import Path
 
@@ -81,16 +82,14 @@ def test_nothing_usable_is_said(tmp_path: Path) -> None:
         Records([tmp_path / "empty.jsonl"])
     batches = Batches(write_texts(tmp_path / "d", [[1, 2, 3]] * 5), whole, rows=1, length=8, block_size=6)
     with pytest.raises(UserError, match="no text is as long as a block of 6"):
-        for _ in range(10):
-            next(batches)
+        list(itertools.islice(batches, 10))
 
 
 class Template:
     """A tokenizer with a chat template of one character per role and turn end."""
 
-    stop_ids = [46]
-
     def __init__(self, rewrites: bool = False) -> None:
+        self.stop_ids = [46]
         self.rewrites = rewrites
 
     def encode(self, text: str) -> list[int]:

@@ -13,10 +13,20 @@ from dflash.export import read_drafter
 from dflash.target import TinyConfig
 
 SMALL = DemoSettings(
-    target=TinyConfig(hidden_size=32, intermediate_size=48, num_attention_heads=2, num_key_value_heads=1, head_dim=16),
-    target_steps=6, drafter_steps=4, rows=2, length=24, anchors=3, cached_rows=8, prompts=3, prompt_bytes=8, new_bytes=8,
+    target=TinyConfig(
+        hidden_size=32, intermediate_size=48, num_attention_heads=2, num_key_value_heads=1, head_dim=16
+    ),
+    target_steps=6,
+    drafter_steps=4,
+    rows=2,
+    length=24,
+    anchors=3,
+    cached_rows=8,
+    prompts=3,
+    prompt_bytes=8,
+    new_bytes=8,
     validations=2,
-)  # fmt: skip
+)
 
 
 def test_small_demo_writes_everything(tmp_path: Path) -> None:

@@ -71,9 +71,21 @@ def call(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, s
 def test_from_prompts_to_an_evaluated_export(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     target = ["--target", project / "target", "--tokenizer", "bytes", "--dtype", "float32"]
     code, out, _ = call(
-        capsys, "regenerate", *target, "--prompts", project / "prompts.jsonl", "--output", project / "own.jsonl",
-        "--max-new-tokens", 24, "--batch", 3, "--temperature", 0.8, "--json",
-    )  # fmt: skip
+        capsys,
+        "regenerate",
+        *target,
+        "--prompts",
+        project / "prompts.jsonl",
+        "--output",
+        project / "own.jsonl",
+        "--max-new-tokens",
+        24,
+        "--batch",
+        3,
+        "--temperature",
+        0.8,
+        "--json",
+    )
     assert (code, json.loads(out)["prompts"]) == (0, 7)
 
     setting = f'data.train=["{project}/own.jsonl"]'
@@ -103,9 +115,22 @@ def test_from_prompts_to_an_evaluated_export(project: Path, capsys: pytest.Captu
 
 def test_regeneration_goes_on_where_it_stopped(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     command = [
-        "regenerate", "--target", project / "target", "--tokenizer", "bytes", "--prompts", project / "prompts.jsonl",
-        "--max-new-tokens", 9, "--batch", 2, "--temperature", 1.0, "--json", "--output",
-    ]  # fmt: skip
+        "regenerate",
+        "--target",
+        project / "target",
+        "--tokenizer",
+        "bytes",
+        "--prompts",
+        project / "prompts.jsonl",
+        "--max-new-tokens",
+        9,
+        "--batch",
+        2,
+        "--temperature",
+        1.0,
+        "--json",
+        "--output",
+    ]
     call(capsys, *command, project / "whole.jsonl")
     whole = (project / "whole.jsonl").read_bytes()
     call(capsys, *command, project / "part.jsonl")
@@ -135,9 +160,17 @@ def test_cached_features_train_like_online_ones(project: Path, capsys: pytest.Ca
     code, _, err = call(capsys, "train", project / "run.toml", *one, *other, "--set", "features.mode=cached")
     assert code == 0, "a cache that fits is used again"
     code, _, err = call(
-        capsys, "train", project / "run.toml", *other, "--set", "features.mode=cached", "--set", "data.length=16",
-        "--set", f"output.directory={project}/third",
-    )  # fmt: skip
+        capsys,
+        "train",
+        project / "run.toml",
+        *other,
+        "--set",
+        "features.mode=cached",
+        "--set",
+        "data.length=16",
+        "--set",
+        f"output.directory={project}/third",
+    )
     assert code == 2
     assert "caches features of another" in err
 

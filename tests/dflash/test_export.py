@@ -22,8 +22,11 @@ def test_export_reads_back_the_same(changes: dict, tmp_path: Path) -> None:
     again = read_drafter(tmp_path)
     assert again.config == drafter.config
     assert verify(tmp_path, drafter) == {
-        "missing": [], "unexpected": [], "same_config": True, "largest_difference": 0.0,
-    }  # fmt: skip
+        "missing": [],
+        "unexpected": [],
+        "same_config": True,
+        "largest_difference": 0.0,
+    }
     write_drafter(drafter, tmp_path / "half", torch.bfloat16)
     assert 0 < verify(tmp_path / "half", drafter)["largest_difference"] < 1e-3
 
@@ -36,10 +39,22 @@ def test_file_format(tmp_path: Path) -> None:
     assert entries["model_type"] == "qwen3"
     assert entries["dflash_config"] == {"block_size": 4, "mask_token_id": 49, "target_layer_ids": [1, 3]}
     assert entries["num_target_layers"] == 6
-    layer = [f"layers.0.{n}.weight" for n in (
-        "input_layernorm", "post_attention_layernorm", "self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj",
-        "self_attn.o_proj", "self_attn.q_norm", "self_attn.k_norm", "mlp.gate_proj", "mlp.up_proj", "mlp.down_proj",
-    )]  # fmt: skip
+    layer = [
+        f"layers.0.{n}.weight"
+        for n in (
+            "input_layernorm",
+            "post_attention_layernorm",
+            "self_attn.q_proj",
+            "self_attn.k_proj",
+            "self_attn.v_proj",
+            "self_attn.o_proj",
+            "self_attn.q_norm",
+            "self_attn.k_norm",
+            "mlp.gate_proj",
+            "mlp.up_proj",
+            "mlp.down_proj",
+        )
+    ]
     names = {*layer, *(n.replace("layers.0", "layers.1") for n in layer)}
     assert set(load_file(tmp_path / "model.safetensors")) == {
         *names,
@@ -78,7 +93,7 @@ def test_foreign_files_are_refused(change: dict, complaint: str, tmp_path: Path)
     (tmp_path / "config.json").write_text(json.dumps(entries))
     with pytest.raises(UserError, match=complaint):
         read_config(tmp_path)
-    with pytest.raises(UserError, match="config.json is missing"):
+    with pytest.raises(UserError, match=r"config\.json is missing"):
         read_config(tmp_path / "nowhere")
 
 
@@ -87,12 +102,17 @@ def test_foreign_files_are_refused(change: dict, complaint: str, tmp_path: Path)
     [
         None,
         {"rope_type": "linear", "factor": 4.0},
-        {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
-         "original_max_position_embeddings": 256},
+        {
+            "rope_type": "llama3",
+            "factor": 8.0,
+            "low_freq_factor": 1.0,
+            "high_freq_factor": 4.0,
+            "original_max_position_embeddings": 256,
+        },
         {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 256},
     ],
     ids=lambda s: s and s["rope_type"],
-)  # fmt: skip
+)
 def test_rotary_scaling_equals_transformers(scaling: dict | None) -> None:
     transformers = pytest.importorskip("transformers")
     from transformers.models.qwen3.modeling_qwen3 import Qwen3RotaryEmbedding

@@ -62,9 +62,15 @@ def test_chunked_loss_and_gradient_equal_a_loop(objective: Objective, chunk_byte
     expected = loop_reference(objective, states, final, head, labels, present, objective.gamma or 1.0)
     (expected_grad,) = torch.autograd.grad(expected, states)
     loss, stats = block_loss(
-        states, labels, present, lambda x: x @ head, objective, objective.denominator(present),
-        final if objective.needs_target_logits else None, chunk_bytes,
-    )  # fmt: skip
+        states,
+        labels,
+        present,
+        lambda x: x @ head,
+        objective,
+        objective.denominator(present),
+        final if objective.needs_target_logits else None,
+        chunk_bytes,
+    )
     (grad,) = torch.autograd.grad(loss, states)
     torch.testing.assert_close(loss, expected, atol=1e-7, rtol=1e-6)
     torch.testing.assert_close(grad, expected_grad, atol=1e-7, rtol=1e-6)
@@ -96,9 +102,17 @@ def test_paper_gammas() -> None:
 
 
 @pytest.mark.parametrize(
-    "bad", [{"ce": 0.0}, {"ce": -1.0}, {"weighting": "fast"}, {"gamma": 0.0}, {"alpha": 0.0}, {"kl_temperature": 0.0},
-            {"weighting": "dpace", "ce": 0.0, "kl": 1.0}],
-)  # fmt: skip
+    "bad",
+    [
+        {"ce": 0.0},
+        {"ce": -1.0},
+        {"weighting": "fast"},
+        {"gamma": 0.0},
+        {"alpha": 0.0},
+        {"kl_temperature": 0.0},
+        {"weighting": "dpace", "ce": 0.0, "kl": 1.0},
+    ],
+)
 def test_meaningless_objectives_raise(bad: dict) -> None:
     with pytest.raises(ValueError):  # noqa: PT011
         Objective(**bad)

@@ -71,7 +71,8 @@ def test_stopped_between_checkpoints_and_resumed(uninterrupted, tmp_path: Path) 
 
 def run_child(root: Path) -> subprocess.Popen[bytes]:
     here = Path(__file__).parent
-    code = f"import sys; sys.path[:0] = [{str(here)!r}, {str(here.parents[1])!r}]; import test_resume; test_resume.child()"
+    paths = [str(here), str(here.parents[1])]
+    code = f"import sys; sys.path[:0] = {paths!r}; import test_resume; test_resume.child()"
     return subprocess.Popen([sys.executable, "-c", code, str(root)], stdout=subprocess.PIPE)
 
 
@@ -93,7 +94,7 @@ def child() -> None:
 
 
 def kill_at_events(root: Path, draws: random.Random, kills: int) -> int:
-    """Start, kill at a random event, start again; then let it end. Returns how many kills hit a live process."""
+    """Start, kill at a random event, start again; then let it end. Returns how many kills hit."""
     hit = 0
     for _ in range(kills):
         process = run_child(root)
@@ -165,18 +166,14 @@ def test_foreign_and_torn_checkpoints_are_refused(tmp_path: Path) -> None:
         make(tmp_path).resume()
     make(tmp_path).run(until=3)
     (path,) = checkpoint.find(tmp_path / "out" / "checkpoints")
+    target, data = tiny_target(), random_batches(tmp_path / "d")
+    plain = Trainer(Settings(steps=5), drafter_for(target), target, data, Objective(), tmp_path / "out")
     with pytest.raises(UserError, match="with an average of the weights"):
-        Trainer(
-            Settings(steps=5), (d := drafter_for(t := tiny_target())), t, random_batches(tmp_path / "d"), Objective(),
-            tmp_path / "out",
-        ).resume()  # fmt: skip
-    assert d.training
+        plain.resume()
+    wide = drafter_for(target, intermediate_size=64)
+    other = Trainer(SETTINGS, wide, target, data, Objective(), tmp_path / "out")
     with pytest.raises(UserError, match="has the shape"):
-        target = tiny_target()
-        wide = drafter_for(target, intermediate_size=64)
-        Trainer(
-            SETTINGS, wide, target, random_batches(tmp_path / "d"), Objective(), tmp_path / "out"
-        ).resume()
+        other.resume()
     weights = path / "optimizer.safetensors"
     weights.write_bytes(weights.read_bytes()[:100])
     with pytest.raises(UserError, match="can't be read whole"):

@@ -1,4 +1,4 @@
-"""One training step against a reference written from the paper's description, one block and one head at a time."""
+"""One training step against a reference written from the paper, one block and one head at a time."""
 
 from __future__ import annotations
 
@@ -71,9 +71,18 @@ def test_step_equals_reference(backend: str, tmp_path: Path) -> None:
     drafter = drafter_for(target, dtype=torch.float64)
     c = drafter.config
     settings = Settings(
-        steps=10, lr=1e-2, accumulation=2, anchors=3, attention=backend, schedule="constant", warmup_ratio=0.0,
-        weight_decay=0.1, seed=5, checkpoint_every=None, log_every=1,
-    )  # fmt: skip
+        steps=10,
+        lr=1e-2,
+        accumulation=2,
+        anchors=3,
+        attention=backend,
+        schedule="constant",
+        warmup_ratio=0.0,
+        weight_decay=0.1,
+        seed=5,
+        checkpoint_every=None,
+        log_every=1,
+    )
     start = {n: t.detach().clone().requires_grad_() for n, t in drafter.named_parameters()}
     trainer = Trainer(
         settings, drafter, target, random_batches(tmp_path / "a"), Objective(gamma=2.0), tmp_path / "out"

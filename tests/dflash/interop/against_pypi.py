@@ -39,10 +39,15 @@ CASES: dict[str, dict[str, Any]] = {
     "sliding window": SLIDING,
     "sliding window, both ways": {**SLIDING, "causal": False},
     "llama3 rotary scaling": {
-        "rope_scaling": {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
-                         "original_max_position_embeddings": 16},
+        "rope_scaling": {
+            "rope_type": "llama3",
+            "factor": 8.0,
+            "low_freq_factor": 1.0,
+            "high_freq_factor": 4.0,
+            "original_max_position_embeddings": 16,
+        },
     },
-}  # fmt: skip
+}
 
 
 @pytest.fixture(scope="session")

@@ -6,11 +6,12 @@ import json
 import sys
 from pathlib import Path
 
-import dflash
 import torch
-from dflash import DFlashDraftModel
 from safetensors.torch import load_file, save_file
 from transformers import AutoModelForCausalLM
+
+import dflash
+from dflash import DFlashDraftModel
 
 torch.set_num_threads(1)
 folder = Path(sys.argv[1])
