@@ -41,14 +41,14 @@ class DemoSettings:
     block_size: int = 8
     drafter_layers: int = 2
     layer_ids: tuple[int, ...] = (1, 3)
-    drafter_steps: int = 840
+    drafter_steps: int = 1200
     lr: float = 2e-3
     rows: int = 16  # per step
     length: int = 128
     anchors: int = 16  # per row
-    cached_rows: int = 2048
+    cached_rows: int = 3072
     prompts: int = 64  # of the final evaluation
-    prompt_bytes: int = 96
+    prompt_bytes: int = 32  # with new_bytes the length that target and drafter were trained on
     new_bytes: int = 96
     validations: int = 8
     seed: int = 0
