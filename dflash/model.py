@@ -120,15 +120,28 @@ class Attend(Protocol):
 
 
 class LayerSizes(Protocol):
-    """What a layer needs to know of a configuration."""
+    """What a layer needs to know of a configuration, which may be frozen."""
 
-    hidden_size: int
-    intermediate_size: int
-    num_attention_heads: int
-    num_key_value_heads: int
-    head_dim: int
-    rms_norm_eps: float
-    attention_bias: bool
+    @property
+    def hidden_size(self) -> int: ...
+
+    @property
+    def intermediate_size(self) -> int: ...
+
+    @property
+    def num_attention_heads(self) -> int: ...
+
+    @property
+    def num_key_value_heads(self) -> int: ...
+
+    @property
+    def head_dim(self) -> int: ...
+
+    @property
+    def rms_norm_eps(self) -> float: ...
+
+    @property
+    def attention_bias(self) -> bool: ...
 
 
 class RMSNorm(nn.Module):

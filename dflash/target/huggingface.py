@@ -149,7 +149,7 @@ class HuggingFaceTarget(Target):
             raise UserError(
                 f"{self.name}: can't pack rows over a sliding window of {self.window}: set data.pack = false"
             )
-        seen = dense(causal_in_document(documents), *ids.shape, ids.shape[1], ids.device)
+        seen = dense(causal_in_document(documents), ids.shape[0], ids.shape[1], ids.shape[1], ids.device)
         lowest = torch.finfo(self.dtype).min
         bias = torch.zeros(seen.shape, dtype=self.dtype, device=ids.device).masked_fill_(~seen, lowest)
         positions = positions_in_documents(documents)

@@ -122,7 +122,7 @@ class TinyTarget(nn.Module, Target):
 
     def read(self, ids: Tensor, layer_ids: Sequence[int], documents: Tensor | None = None) -> TargetOutput:
         documents = torch.zeros_like(ids) if documents is None else documents
-        mask = dense(causal_in_document(documents), *ids.shape, ids.shape[1], ids.device)
+        mask = dense(causal_in_document(documents), ids.shape[0], ids.shape[1], ids.shape[1], ids.device)
         return self._run(ids, positions_in_documents(documents), mask, self._empty(ids.shape[0]), layer_ids)[
             0
         ]
