@@ -2,11 +2,11 @@
 
     python benchmarks/trainer.py [--anchors 512] [--variants transformers,sdpa,split] [--json]
 
-Every variant runs in a process of its own, on the same inputs and from the same weights, one after another in
-this run; the losses must agree. Reported: seconds of a step by the clock and of the processor (medians; rates and
-ratios are made of the second, which holds on a shared machine too), block tokens per processor second, peak memory
-of the process above what it held before the first step, and the share of the matrix-multiplication rate measured
-on the same machine that the work a step needs reaches.
+Every variant runs in a process of its own, on the same inputs and from the same weights, one after another
+in this run; the losses must agree. Reported: seconds of a step by the clock and of the processor (medians;
+rates and ratios are made of the second, which holds on a shared machine too), block tokens per processor
+second, peak memory of the process above what it held before the first step, and the share of the
+matrix-multiplication rate measured on the same machine that the work a step needs reaches.
 """
 
 from __future__ import annotations
