@@ -1,0 +1,91 @@
+"""The table of what is expected of which release is validated before anything rests on it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from repro.expectations import RELEASES, TableError, at, read
+
+FOUND = """
+[[expect]]
+scenario = "a"
+failure = "bad"
+torch = "<2.14"
+found = true
+budget = 9
+directives = 2
+state = "s"
+"""
+ABSENT = """
+[[expect]]
+scenario = "a"
+failure = "bad"
+torch = ">=2.14"
+found = false
+budget = 9
+"""
+GOOD = '[failures]\nbad = "^bad"\n' + FOUND + ABSENT
+
+
+def table(folder: Path, text: str) -> Path:
+    path = folder / "table.toml"
+    path.write_text(text)
+    return path
+
+
+def test_the_table_of_the_suite_knows_every_release() -> None:
+    rows = read()
+    for release in RELEASES:
+        assert len(at(release, rows)) == len({row.name for row in rows})
+
+
+@pytest.mark.parametrize("release", ["2.5.0", "2.12.1", "2.13.0+cpu"])
+def test_the_flag_family_is_expected_before_2_14(release: str) -> None:
+    assert all(row.found for row in at(release, read()))
+
+
+@pytest.mark.parametrize("release", ["2.14.0", "2.14.1", "2.15.0+cu132", "2.16.0.dev20261101"])
+def test_and_absent_since(release: str) -> None:
+    assert not any(row.found for row in at(release, read()))
+
+
+@pytest.mark.parametrize(("release", "hand_overs"), [("2.12.1", 1), ("2.13.0", 2)])
+def test_compile_against_call_takes_one_more_hand_over_on_2_13(release: str, hand_overs: int) -> None:
+    row = next(row for row in at(release, read()) if row.scenario == "flag.compile_vs_call")
+    assert (row.least, row.most) == (hand_overs, hand_overs)
+
+
+def test_a_nightly_counts_as_the_release_it_leads_up_to(tmp_path: Path) -> None:
+    rows = read(table(tmp_path, GOOD))
+    assert [row.found for row in at("2.14.0.dev20260801+cpu", rows)] == [False]
+    assert [row.found for row in at("2.13.0.dev20260401", rows)] == [True]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "line"),
+    [
+        ("<2.14", "<2.13", "0 rows apply to torch 2.13.0"),
+        ("<2.14", "<2.15", "2 rows apply to torch 2.14.0"),
+        ("<2.14", "about 2", "Invalid specifier"),
+        ("found = true", 'found = "yes"', "found is true or false"),
+        ("found = true\n", "", "found is true or false"),
+        ("budget = 9\nd", "budget = 0\nd", "budget is a whole number"),
+        ("directives = 2", "directives = true", "directives is a number"),
+        ("directives = 2", "directives = { about = 2 }", "directives is a number"),
+        ('state = "s"', "", "missing or unknown: state"),
+        ("directives = 2", "directives = 2\nseconds = 3", "missing or unknown: seconds"),
+        ('failure = "bad"', 'failure = "worse"', "no failure 'worse'"),
+        ('"^bad"', '"(bad"', "failure bad:"),
+        ("[failures]", "[failings]", "exactly the parts"),
+        ("[failures]", "[failures", "table.toml:"),
+    ],
+)
+def test_a_table_that_cannot_be_relied_on_is_refused(
+    tmp_path: Path, before: str, after: str, line: str
+) -> None:
+    assert before in GOOD
+    with pytest.raises(TableError) as refused:
+        read(table(tmp_path, GOOD.replace(before, after, 1)))
+    assert line in str(refused.value)
