@@ -20,6 +20,7 @@ from .plain import execute_plain
 from .processes import execute_in_processes
 from .world import World
 
+
 def _start(managed: Any) -> None:
     raw.start_new_thread(managed.controller.live, (managed,))
 
