@@ -8,10 +8,9 @@ from harness.control.actions import HandOver
 from harness.run.report import Report
 from harness.schedule.schedule import Directive
 
-from .strategy import STALE, Ground, Proposal
+from .strategy import MOST, STALE, Ground, Proposal
 
 _TRIES = 40
-_MOST = 150  # the search in the small has had its turn; what is left is the exhaustive one's
 
 
 class FewPoints:
@@ -35,7 +34,7 @@ class FewPoints:
             self._reports.append(report)
 
     def next(self) -> Proposal | None:
-        if self._stale >= STALE or self._made >= _MOST:
+        if self._stale >= STALE or self._made >= MOST:
             return None
         random, base = self.ground.random, self.ground.base
         for _ in range(_TRIES):

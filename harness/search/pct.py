@@ -14,7 +14,7 @@ from harness.control.actions import Action, HandOver
 from harness.control.managed import Managed, Status
 from harness.run.report import Report
 
-from .strategy import STALE, Ground, Proposal
+from .strategy import MOST, STALE, Ground, Proposal
 
 
 class PCT:
@@ -28,6 +28,7 @@ class PCT:
         self.steps = 1
         self._digests: set[str] = set()
         self._stale = 0
+        self._made = 0
 
     def told(self, proposal: Proposal, report: Report) -> None:
         if proposal.strategy == self.name:
@@ -42,8 +43,9 @@ class PCT:
         return 2 if knowledge.states() or knowledge.contended else 1
 
     def next(self) -> Proposal | None:
-        if self._stale >= STALE:
+        if self._stale >= STALE or self._made >= MOST:
             return None
+        self._made += 1
         random, knowledge = self.ground.random, self.ground.knowledge
         least = self._least()
         watch = sorted(point for point in knowledge.points if knowledge.worth(point) >= least)
