@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
 import sys
 from pathlib import Path
@@ -81,9 +82,7 @@ def axes(options: argparse.Namespace, launcher: Launcher) -> dict[str, Any]:
 
 def schedule_from(text: str) -> Schedule:
     """From a token, or the name of a schedule file."""
-    if text.startswith("race") and "," in text and not Path(text).exists():
-        return from_token(text)
-    if text.endswith(".json") or Path(text).is_file():
+    if text.endswith(".json") or os.path.isfile(text):  # which says no to a name that is too long to be one
         return read_file(Path(text))[0]
     return from_token(text)
 

@@ -27,6 +27,7 @@ def _start(managed: Any) -> None:
 def main(world: World, job: Job, parent: int, report_fd: int, noise_fd: int) -> None:
     """Never returns. ``noise_fd`` takes what the program prints and the stacks of a crash or hang."""
     die_with_parent(parent)
+    os.setpgid(0, 0)  # what the program starts and leaves ends with this run
     os.dup2(noise_fd, 1)
     os.dup2(noise_fd, 2)
     faulthandler.enable(noise_fd, all_threads=True)

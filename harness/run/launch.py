@@ -48,6 +48,7 @@ class Launcher:
         self._arrived: dict[int, dict[str, Any]] = {}
         self._number = 0
         self.about = self._start()
+        self.restored = frozenset(self.about["save_restore"])
 
     def _start(self) -> dict[str, Any]:
         ours, theirs = socket.socketpair()
@@ -106,20 +107,16 @@ class Launcher:
         return self._report(self._arrived.pop(number))
 
     def map(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, Report]]:
-        """Run jobs, several at a time; (job, report) in order."""
+        """Run jobs, several at a time; (job, report) in order. What still runs when the caller stops ends unread."""
         flying: deque[tuple[Job, int]] = deque()
         waiting = iter(jobs)
-        try:
-            while True:
-                while len(flying) < self.jobs and (job := next(waiting, None)) is not None:
-                    flying.append((job, self.start(job)))
-                if not flying:
-                    return
-                done, number = flying.popleft()
-                yield done, self.wait(number)
-        finally:
-            for _, number in flying:
-                self.wait(number)
+        while True:
+            while len(flying) < self.jobs and (job := next(waiting, None)) is not None:
+                flying.append((job, self.start(job)))
+            if not flying:
+                return
+            done, number = flying.popleft()
+            yield done, self.wait(number)
 
     def run(self, job: Job) -> Report:
         return self.wait(self.start(job))

@@ -6,6 +6,7 @@ every child starts is the same. When its client goes away, it ends, and its chil
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import os
 import selectors
@@ -67,6 +68,8 @@ class Zygote:
                     self._read(key.fd, key.data)
             now = raw.monotonic()
             for run in list(self.running.values()):
+                if os.waitid(os.P_PID, run.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None:
+                    self._kill_group(run.pid)  # what it left would hold its pipes open
                 if now > run.deadline and not run.killed:
                     run.killed = True
                     os.kill(run.pid, signal.SIGKILL)
@@ -138,9 +141,14 @@ class Zygote:
         finding = {"kind": kind, "signature": text, "message": text, "thread": "", "stack": stack, "at": 0}
         return {"findings": [finding], "switches": run.switches}
 
+    def _kill_group(self, pid: int) -> None:
+        with contextlib.suppress(ProcessLookupError):  # it ended before it had a group of its own
+            os.killpg(pid, signal.SIGKILL)
+
     def _kill_all(self) -> None:
         for pid in self.running:
             os.kill(pid, signal.SIGKILL)
+            self._kill_group(pid)
         for pid in self.running:
             os.waitpid(pid, 0)
 

@@ -1,5 +1,5 @@
 """Scenarios: what is run."""
 
-from .api import MAX_THREADS, TORCH_MODULES, Axes, Plain, Scenario
+from .api import MAX_THREADS, RESERVED, TORCH_MODULES, Axes, Plain, Scenario
 
-__all__ = ["MAX_THREADS", "TORCH_MODULES", "Axes", "Plain", "Scenario"]
+__all__ = ["MAX_THREADS", "RESERVED", "TORCH_MODULES", "Axes", "Plain", "Scenario"]

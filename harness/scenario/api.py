@@ -30,6 +30,9 @@ TORCH_MODULES: tuple[str, ...] = (
 
 MAX_THREADS = 8
 
+#: Words of schedules and tokens that no axis can be called.
+RESERVED = ("threads", "first", "mode", "order")
+
 
 @dataclass(frozen=True)
 class Scenario:
@@ -63,7 +66,7 @@ class Scenario:
     seconds
         A run that takes longer than this is a ``hang``. It decides nothing else.
 
-    Raises ValueError when there is no body, or an axis has no value or is called ``threads``.
+    Raises ValueError when there is no body, or an axis has no value or a name in ``RESERVED``.
     """
 
     bodies: Sequence[Callable[[Any], Any]]
@@ -82,7 +85,7 @@ class Scenario:
         if not self.bodies:
             raise ValueError("a scenario needs at least one thread body")
         for name, values in self.axes.items():
-            if name in ("threads", "mode", "order") or not name.isidentifier():
+            if name in RESERVED or not name.isidentifier():
                 raise ValueError(f"axis {name!r}: not a name an axis can have")
             if not values:
                 raise ValueError(f"axis {name!r} has no value")

@@ -16,10 +16,16 @@ FORMAT = 1
 
 
 def write_file(path: Path, schedule: Schedule, **about: Any) -> None:
-    """Atomic: either the whole file or none. ``about`` holds plain data (original, outcome, torch, python, …)."""
+    """Atomic: either the whole file or none. ``about`` holds plain data (original, outcome, torch, python, …).
+
+    Raises UserError where it cannot be written.
+    """
     data = {"format": FORMAT, "schedule": schedule.to_json(), **about}
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name)
+    except OSError as error:
+        raise UserError(f"{path}: {error.strerror}") from None
     try:
         with os.fdopen(handle, "w") as file:
             json.dump(data, file, indent=1)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from harness.control.actions import Action, Collect, HandOver
-from harness.scenario import Plain
+from harness.scenario import RESERVED, Plain
 
 _THREAD = re.compile(r"T\d{1,3}(\.\d{1,3}){0,4}")
 _POINT = re.compile(r"[a-z]{1,12}(:[^\s@,]{1,200})?")
@@ -47,6 +47,14 @@ class Directive:
         return f"{self.thread} after {self.point}{nth}: {what}"
 
 
+def _encodable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def action_of(text: str) -> Action:
     return Collect(int(text[2:])) if re.fullmatch(r"gc\d", text) else HandOver(text)
 
@@ -69,6 +77,11 @@ class Schedule:
     directives: tuple[Directive, ...] = ()
 
     def __post_init__(self) -> None:
+        if "\0" in self.scenario or not _encodable(self.scenario):
+            raise ValueError(f"{self.scenario!r}: no name a scenario can have")
+        for name in self.axes:
+            if name in RESERVED or not name.isidentifier():
+                raise ValueError(f"axis {name!r}: not a name an axis can have")
         if not 1 <= self.threads <= 99:
             raise ValueError(f"threads={self.threads}: 1 to 99")
         if not 0 <= self.first < self.threads:
@@ -104,7 +117,8 @@ class Schedule:
         for item in data["directives"]:
             if not isinstance(item, dict) or set(item) != {"thread", "point", "n", "action"}:
                 raise ValueError("a directive has exactly the keys thread, point, n, action")
-            if not isinstance(item["n"], int) or not all(isinstance(item[k], str) for k in ("thread", "point", "action")):
+            texts = all(isinstance(item[k], str) for k in ("thread", "point", "action"))
+            if not texts or not isinstance(item["n"], int) or isinstance(item["n"], bool):
                 raise ValueError("a directive's n is a number, its thread, point and action are strings")
             directives.append(Directive(item["thread"], item["point"], item["n"], action_of(item["action"])))
         return cls(

@@ -27,7 +27,7 @@ def _q(text: str) -> str:
 
 
 def _checksum(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:_CHECK]
+    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:_CHECK]
 
 
 def to_token(schedule: Schedule) -> str:
@@ -54,9 +54,12 @@ def from_token(token: str) -> Schedule:
     if _checksum(text) != check:
         raise UserError("the token's checksum does not match: was it copied whole, and not edited?")
     try:
-        return _parse(text.split(",")[1:])
+        schedule = _parse(text.split(",")[1:])
+        if to_token(schedule) != token:
+            raise ValueError("it says the same in another form")
     except (ValueError, TypeError, RecursionError) as error:
         raise UserError(f"malformed token: {error}") from None
+    return schedule
 
 
 def _parse(fields: list[str]) -> Schedule:

@@ -29,6 +29,7 @@ class Exhaustive:
         self.least = least
         self._runs: list[tuple[Proposal, Report]] = []
         self._queues: list[deque[Proposal]] = [deque() for _ in range(bound + 1)]
+        self._hot: deque[Proposal] = deque()  # a write seen half-way, and the other thread stopped at that same state
         self._proposed: set[tuple[object, ...]] = set()
         self._version = -1
         self.done: list[int] = [0] * (bound + 1)  # schedules run, by number of preemptions
@@ -64,17 +65,23 @@ class Exhaustive:
                 new = Proposal(replace(schedule, directives=(*schedule.directives, directive)), self.name)
                 if new.key not in self._proposed:
                     self._proposed.add(new.key)
-                    self._queues[used + 1].append(new)
+                    hot = used and _same_state(schedule.directives[-1].point, point.point)
+                    (self._hot if hot else self._queues[used + 1]).append(new)
 
     def _in_order(self, report: Report, since: int) -> Iterator[Candidate]:
-        """Points behind a write first: between a write and its restoration is where others see it."""
-        points = list(self.ground.knowledge.candidates(report, since, self.least))
-        writes = [p for p in points if p.point.startswith("write:") and state_of(p.point)]
-        yield from writes
-        yield from (p for p in points if p not in writes)
+        """Points behind a write first, those of saved and restored states before all: what a thread will take back
+        is what others must not see."""
+        restored = self.ground.restored
+
+        def rank(point: Candidate) -> int:
+            if not point.point.startswith("write:"):
+                return 2
+            return 0 if state_of(point.point) in restored else 1
+
+        yield from sorted(self.ground.knowledge.candidates(report, since, self.least), key=rank)
 
     def next(self) -> Proposal | None:
-        for queue in self._queues:
+        for queue in (self._hot, *self._queues):
             if queue:
                 self.running += 1
                 return queue.popleft()
@@ -85,6 +92,11 @@ class Exhaustive:
         if self.running:
             return 0 if not self._queues[1] else -1
         for count in range(1, self.bound + 1):
-            if self._queues[count]:
+            if self._queues[count] or (count == 2 and self._hot):
                 return count - 1
         return self.bound
+
+
+def _same_state(one: str, other: str) -> bool:
+    state = state_of(one)
+    return state is not None and one.startswith("write:") and state == state_of(other)

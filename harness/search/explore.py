@@ -25,6 +25,8 @@ class Runner(Protocol):
     """Where jobs run: fresh processes (:class:`harness.run.launch.Launcher`) or this one."""
 
     jobs: int
+    #: the scenario's states that some function saves and later stores back
+    restored: frozenset[str]
 
     def start(self, job: Job) -> int: ...
 
@@ -68,7 +70,7 @@ def explore(
 ) -> Exploration:
     """Run schedules until ``stop`` says so of a failure, the strategies are done, or a limit is reached."""
     found = Exploration()
-    ground = Ground(base, found.knowledge, Random(seed))
+    ground = Ground(base, found.knowledge, Random(seed), restored=runner.restored)
     portfolio = Portfolio(ground, strategy)
     began = time.monotonic()
     flying: deque[tuple[Proposal, int]] = deque()

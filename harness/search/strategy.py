@@ -50,3 +50,5 @@ class Ground:
     knowledge: Knowledge
     random: Random
     collections: bool = True
+    #: states that some function saves and later stores back
+    restored: frozenset[str] = frozenset()

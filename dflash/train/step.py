@@ -1,0 +1,75 @@
+"""From a batch to the drafter's loss."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from dflash import attention
+from dflash.anchors import block_labels, eligible, sample_anchors
+from dflash.data.batches import Batch
+from dflash.loss import BlockStatistics, Objective, block_loss
+from dflash.masks import Layout
+from dflash.model import Drafter, DrafterConfig
+from dflash.target import Target, TargetOutput
+from dflash.target.base import positions_in_documents
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A batch with its blocks chosen; `labels, present [R, A, B-1]`."""
+
+    batch: Batch
+    layout: Layout
+    labels: Tensor
+    present: Tensor
+
+
+def prepare(batch: Batch, config: DrafterConfig, anchors: int, generator: torch.Generator) -> Prepared:
+    """Draw `anchors` blocks per row."""
+    candidates = eligible(batch.loss_mask, batch.documents)
+    chosen, valid = sample_anchors(candidates, anchors, generator)
+    size = config.block_size
+    positions = positions_in_documents(batch.documents)
+    layout = Layout(chosen, valid, batch.documents, positions, size)
+    labels, present = block_labels(batch.tokens, batch.loss_mask, batch.documents, chosen, valid, size)
+    return Prepared(batch, layout, labels, present)
+
+
+def block_ids(prepared: Prepared, config: DrafterConfig) -> Tensor:
+    """`[R, A, B]`: each block's anchor token, then masks."""
+    anchors = prepared.batch.tokens.gather(1, prepared.layout.anchors)
+    ids = torch.full((*anchors.shape, config.block_size), config.mask_token_id, device=anchors.device)
+    ids[..., 0] = anchors
+    return ids
+
+
+def denoise(drafter: Drafter, target: Target, prepared: Prepared, features: Tensor, backend: str) -> Tensor:
+    """States of the draft slots, `[R*A, B-1, D]`."""
+    config, layout = drafter.config, prepared.layout
+    weight = drafter.fc.weight
+    ids = block_ids(prepared, config)
+    block = target.embed(ids.flatten(1)).to(weight.dtype)  # [R, Q, D]
+    attend = attention.build(backend, config, layout)
+    states = drafter(block, features.to(weight.dtype), layout.query_positions(), layout.positions, attend)
+    return states.view(-1, config.block_size, config.hidden_size)[:, 1:]
+
+
+def loss_of(
+    drafter: Drafter, target: Target, prepared: Prepared, output: TargetOutput, objective: Objective,
+    denominator: float, backend: str,
+) -> tuple[Tensor, BlockStatistics]:  # fmt: skip
+    """This batch's share of the step's loss (differentiable in the drafter) and its statistics."""
+    states = denoise(drafter, target, prepared, output.features, backend)
+    labels, present = prepared.labels.flatten(0, 1), prepared.present.flatten(0, 1)
+    final = None
+    if objective.needs_target_logits:
+        # The target predicts token a+k in its state at a+k-1.
+        size = drafter.config.block_size
+        index = prepared.layout.anchors[:, :, None] + torch.arange(size - 1, device=labels.device)
+        index = index.clamp(max=output.final.shape[1] - 1).flatten(1)
+        rows = torch.arange(index.shape[0], device=labels.device)[:, None]
+        final = output.final[rows, index].view(-1, size - 1, output.final.shape[-1])
+    return block_loss(states, labels, present, target.head, objective, denominator, final)

@@ -1,0 +1,207 @@
+"""The training loop on one device."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Protocol
+
+import torch
+
+from dflash.attention import default_backend
+from dflash.data.batches import Batch
+from dflash.errors import UserError
+from dflash.loss import BlockStatistics, Objective
+from dflash.model import Drafter
+from dflash.target import Target, TargetOutput
+from dflash.train import checkpoint, checkpointing
+from dflash.train.ema import Ema
+from dflash.train.log import Log
+from dflash.train.schedule import factor
+from dflash.train.settings import Settings
+from dflash.train.step import Prepared, loss_of, prepare
+
+
+class Source(Protocol):
+    """Batches that can say where they are."""
+
+    def __next__(self) -> Batch: ...
+
+    def state(self) -> dict[str, Any]: ...
+
+    def restore(self, state: dict[str, Any]) -> None: ...
+
+    def progress(self) -> float: ...
+
+
+Validation = Callable[[Drafter], dict[str, Any]]
+
+
+class Trainer:
+    """Trains `drafter` in place; `out` gets checkpoints and the log.
+
+    Invariant: the state after step s is a function of the settings, the data and s alone. Anchors are drawn
+    from a generator seeded by (seed, step, micro-batch), so nothing but weights, moments and the data's
+    place has to be kept for a resumed run to be the same run.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        drafter: Drafter,
+        target: Target,
+        batches: Source,
+        objective: Objective,
+        out: Path,
+        *,
+        config: dict[str, Any] | None = None,
+        validation: Validation | None = None,
+    ) -> None:
+        self.settings, self.drafter, self.target, self.batches = settings, drafter, target, batches
+        self.objective, self.out, self.config, self.validation = objective, out, config or {}, validation
+        if drafter.fc.weight.dtype not in (torch.float32, torch.float64):
+            raise ValueError(f"master weights must be float32, not {drafter.fc.weight.dtype}")
+        self.device = target.device
+        self.backend = default_backend(self.device) if settings.attention == "auto" else settings.attention
+        drafter.to(self.device).train()
+        matrices = [p for p in drafter.parameters() if p.ndim > 1]
+        vectors = [p for p in drafter.parameters() if p.ndim <= 1]
+        groups = [
+            {"params": matrices, "weight_decay": settings.weight_decay},
+            {"params": vectors, "weight_decay": 0.0},  # norms and biases
+        ]
+        self.optimizer = torch.optim.AdamW(groups, lr=settings.lr, betas=settings.betas)
+        self.ema = Ema(drafter, settings.ema) if settings.ema else None
+        self.step = 0
+        self.skipped = 0  # micro-batches without a single anchor
+        if settings.checkpointing != "none":
+            checkpointing.apply(drafter, settings.checkpointing == "reentrant")
+
+    @property
+    def checkpoints(self) -> Path:
+        return self.out / "checkpoints"
+
+    def resume(self, path: Path | None = None) -> int:
+        """Go on from a checkpoint (by default the newest); returns its step.
+
+        Raises UserError where there is none or it doesn't fit.
+        """
+        found = checkpoint.find(self.checkpoints)
+        if path is None and not found:
+            raise UserError(f"{self.checkpoints}: no checkpoint to resume from")
+        state = checkpoint.restore(path or found[-1], self.drafter, self.optimizer, self.ema)
+        self.step, self.skipped = state["step"], state["skipped"]
+        self.batches.restore(state["data"])
+        return self.step
+
+    def save(self) -> Path:
+        """Write a checkpoint of the present state."""
+        state = {"data": self.batches.state(), "skipped": self.skipped, "config": self.config}
+        return checkpoint.save(
+            self.checkpoints, self.step, self.drafter, self.optimizer, self.ema, state, self.settings.keep
+        )
+
+    def averaged(self) -> contextlib.AbstractContextManager[None]:
+        """The weights to evaluate and export: the averaged ones where there are such."""
+        return self.ema.swapped_in(self.drafter) if self.ema else contextlib.nullcontext()
+
+    def run(
+        self, until: int | None = None, report: Callable[[dict[str, Any]], None] = lambda entry: None
+    ) -> None:
+        """Train to step `until` (by default the end), logging and saving; `report` gets the log's entries.
+
+        Raises UserError on a loss that isn't finite (the newest checkpoint is of good steps) or a full disk.
+        """
+        s = self.settings
+        end = min(until or s.steps, s.steps)
+        with Log(self.out, s.tensorboard, self.step if self.step else None) as log:
+            began, tokens = time.perf_counter(), 0
+            if self.step == 0 and s.validate_every and self.validation:
+                self._validate(log, report)
+            while self.step < end:
+                entry, stats, count = self._one_step()
+                tokens += count
+                if self.step % s.log_every == 0 or self.step == s.steps:
+                    seconds = time.perf_counter() - began
+                    entry |= {
+                        "accuracy": [round(a, 6) for a in stats.accuracy()],
+                        "prefix": stats.prefix / max(1, stats.blocks),
+                        "blocks": stats.blocks,
+                        "epoch": self.batches.progress(),
+                        "skipped": self.skipped,
+                        "tokens_per_second": tokens / seconds,
+                    }
+                    log.write(self.step, "train", **entry)
+                    report({"step": self.step, "kind": "train", **entry})
+                    began, tokens = time.perf_counter(), 0
+                if s.validate_every and self.validation and self.step % s.validate_every == 0:
+                    self._validate(log, report)
+                    began, tokens = time.perf_counter(), 0
+                if s.checkpoint_every and (self.step % s.checkpoint_every == 0 or self.step == s.steps):
+                    self.save()
+
+    def _validate(self, log: Log, report: Callable[[dict[str, Any]], None]) -> None:
+        assert self.validation is not None
+        with self.averaged():
+            values = self.validation(self.drafter)
+        log.write(self.step, "validate", **values)
+        report({"step": self.step, "kind": "validate", **values})
+
+    def _micro_batches(self) -> Iterator[Prepared]:
+        s = self.settings
+        for i in range(s.accumulation):
+            g = torch.Generator().manual_seed((s.seed * 1_000_003 + self.step) * 4_099 + i)
+            prepared = prepare(next(self.batches).to(self.device), self.drafter.config, s.anchors, g)
+            if bool(prepared.present.any()):
+                yield prepared
+            else:
+                self.skipped += 1
+
+    def _one_step(self) -> tuple[dict[str, Any], BlockStatistics, int]:
+        s, drafter = self.settings, self.drafter
+        micro = list(self._micro_batches())
+        denominator = sum(self.objective.denominator(p.present) for p in micro)
+        rate = s.lr * factor(s.schedule, self.step, s.steps, s.warmup_ratio, s.decay_ratio)
+        slots = drafter.config.block_size - 1
+        empty = torch.zeros(slots, dtype=torch.long, device=self.device)
+        stats = BlockStatistics(empty, empty, 0.0, 0, 0.0)
+        loss, norm, count = 0.0, 0.0, 0
+        if denominator > 0:
+            for prepared in micro:
+                output = self._features(prepared.batch)
+                with torch.autocast(self.device.type, torch.bfloat16, enabled=s.precision == "bfloat16"):
+                    part, counted = loss_of(
+                        drafter, self.target, prepared, output, self.objective, denominator, self.backend
+                    )
+                part.backward()
+                loss += float(part.detach())
+                stats = stats + counted
+                count += int((prepared.batch.documents >= 0).sum())
+            norm = float(torch.nn.utils.clip_grad_norm_(drafter.parameters(), s.clip))
+            if not (math.isfinite(loss) and math.isfinite(norm)):
+                self.optimizer.zero_grad(set_to_none=True)
+                what = "loss" if not math.isfinite(loss) else "gradient"
+                kept = checkpoint.find(self.checkpoints)
+                good = f"the last good checkpoint is {kept[-1]}" if kept else "no checkpoint was written yet"
+                raise UserError(
+                    f"step {self.step + 1} (epoch {self.batches.progress():.3f}): the {what} is not finite; "
+                    f"{good}; lower train.lr, or look at the data there"
+                )
+            for group in self.optimizer.param_groups:
+                group["lr"] = rate
+            self.optimizer.step()
+            self.optimizer.zero_grad(set_to_none=True)
+            if self.ema:
+                self.ema.update(drafter, self.step)
+        self.step += 1
+        return {"loss": loss, "lr": rate, "gradient_norm": norm}, stats, count
+
+    def _features(self, batch: Batch) -> TargetOutput:
+        if batch.features is not None:
+            final = batch.final if batch.final is not None else batch.features[..., :0]
+            return TargetOutput(final, batch.features)
+        with torch.no_grad():
+            return self.target.read(batch.tokens, self.drafter.config.target_layer_ids, batch.documents)

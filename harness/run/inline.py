@@ -1,0 +1,71 @@
+"""Runs within this process, on threads kept from run to run: for small programs without torch, where speed counts.
+
+State that a run leaves behind is there for the next, and a crash ends everything: the price of the speed.
+"""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Any
+
+from harness.control import install
+from harness.errors import CannotTest, UserError
+
+from .execute import execute
+from .job import Job
+from .pool import WorkerPool
+from .report import Report
+from .world import World
+
+_UNWIND = 30.0  # seconds for threads that are left over to come back
+
+
+class InlineRunner:
+    """Has a launcher's face (:class:`harness.run.launch.Launcher`). Raises UserError where torch is needed."""
+
+    jobs = 1
+
+    def __init__(self, reference: str, *, free: bool = False) -> None:
+        install.install()
+        self.pool = WorkerPool()
+        self._reports: dict[int, Report] = {}
+        self._number = 0
+        try:
+            self.world = World(reference, free=free)
+            if self.world.scenario.needs_torch:
+                raise UserError(f"{reference}: torch's state outlives a run; use fresh processes")
+        except BaseException:
+            self.close()
+            raise
+        self.about: dict[str, Any] = self.world.about()
+        self.restored = frozenset(self.about["save_restore"])
+
+    def start(self, job: Job) -> int:
+        """Makes the run at once. Raises CannotTest when a thread of it does not come back."""
+        world = self.world
+        if job.fix != "none" and world.is_per_process(job.fix):
+            raise UserError(f"{job.fix} needs processes")
+        report = execute(
+            job, world.scenario, world.table, world.backend, world.fix(job.fix), self.pool.start, wait=True
+        )
+        if not self.pool.wait(_UNWIND):
+            raise CannotTest(f"{world.scenario}: a thread does not end; use fresh processes")
+        self._number += 1
+        self._reports[self._number] = Report.from_json(report, world.scenario.expect)
+        return self._number
+
+    def wait(self, number: int) -> Report:
+        return self._reports.pop(number)
+
+    def run(self, job: Job) -> Report:
+        return self.wait(self.start(job))
+
+    def close(self) -> None:
+        self.pool.close()
+        install.uninstall()
+
+    def __enter__(self) -> InlineRunner:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
+        self.close()
