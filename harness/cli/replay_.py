@@ -9,6 +9,7 @@ from harness.errors import CannotTest
 from harness.fixes import find_fix
 from harness.run.job import Job
 from harness.run.launch import Launcher
+from harness.run.report import Report
 
 from . import options as shared
 
@@ -50,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
     return int(failed > 0)
 
 
-def _where_they_part(reports: list) -> None:  # type: ignore[type-arg]
+def _where_they_part(reports: list[Report]) -> None:
     """Uncontrolled nondeterminism is named, not hidden."""
     first = reports[0]
     for other in reports[1:]:

@@ -16,10 +16,12 @@ from typing import Any
 @contextmanager
 def call_lock() -> Iterator[None]:
     """Wrap what ``torch.compile`` returns, functions and modules alike, in one re-entrant lock."""
-    from torch._dynamo.eval_frame import OptimizeContext
+    from torch._dynamo import eval_frame
+
+    context: Any = eval_frame.OptimizeContext
 
     lock = threading.RLock()
-    original = OptimizeContext.__call__
+    original = context.__call__
 
     @functools.wraps(original)
     def compiled(self: Any, function: Any) -> Any:
@@ -34,12 +36,12 @@ def call_lock() -> Iterator[None]:
 
         return locked
 
-    own = "__call__" in vars(OptimizeContext)
-    OptimizeContext.__call__ = compiled
+    own = "__call__" in vars(context)
+    context.__call__ = compiled
     try:
         yield
     finally:
         if own:
-            OptimizeContext.__call__ = original
+            context.__call__ = original
         else:
-            del OptimizeContext.__call__
+            del context.__call__

@@ -16,8 +16,11 @@ from typing import Any
 def function_patch() -> Iterator[None]:
     """Replace ``is_fx_tracing`` and ``is_fx_symbolic_tracing`` by thread-local versions (pytorch #126024)."""
     import torch
-    import torch._higher_order_ops.utils as hop
-    from torch.fx import _symbolic_trace as fx
+    import torch._higher_order_ops.utils
+    import torch.fx._symbolic_trace
+
+    hop: Any = torch._higher_order_ops.utils
+    fx: Any = torch.fx._symbolic_trace
 
     mine = threading.local()
     trace, environment = fx.Tracer.trace, hop._set_compilation_env

@@ -13,12 +13,13 @@ from harness.control import raw
 
 from . import wire
 from .death import die_with_parent
-from .execute import execute
+from .execute import NotPlain, execute, require_plain
 from .job import Job
 from .outcome import Finding
 from .plain import execute_plain
 from .processes import execute_in_processes
 from .world import World
+
 
 def _start(managed: Any) -> None:
     raw.start_new_thread(managed.controller.live, (managed,))
@@ -44,10 +45,12 @@ def main(world: World, job: Job, parent: int, report_fd: int, noise_fd: int) -> 
             report = execute_in_processes(job, world, tell)
         else:
             report = execute(job, world.scenario, world.table, world.backend, world.fix(job.fix), _start, tell=tell)
+        require_plain(report["results"])
         report["rss_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         wire.write(report_fd, report)
     except BaseException as error:
-        text = f"{type(error).__name__}: {error}"
+        plain = isinstance(error, NotPlain)
+        text = str(error) if plain else f"the set-up or a fix raised: {type(error).__name__}: {error}"
         finding = Finding("setup", text, text, stack=traceback.format_exc().splitlines()[-12:])
         wire.write(report_fd, {"findings": [], "broken": finding.to_json()})
         status = 1

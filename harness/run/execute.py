@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import sys
 import threading
 from collections.abc import Callable
@@ -24,6 +25,21 @@ from harness.states.values import snapshot
 from .job import Job
 from .observe import Observer
 from .outcome import Finding, of_error
+
+
+class NotPlain(TypeError):
+    """A body returned what cannot travel as JSON."""
+
+
+def require_plain(results: list[Any]) -> None:
+    for index, result in enumerate(results):
+        try:
+            json.dumps(result)
+        except (TypeError, ValueError, RecursionError) as error:
+            kind = type(result).__name__
+            raise NotPlain(
+                f"T{index} returned a {kind}, not plain data (numbers, strings, lists, dicts): {error}"
+            ) from None
 
 
 def axes_of(scenario: Scenario, job: Job) -> dict[str, Any]:

@@ -46,6 +46,7 @@ class Launcher:
         self._reader = wire.Reader()
         self._inbox: list[dict[str, Any]] = []
         self._arrived: dict[int, dict[str, Any]] = {}
+        self._unwanted: set[int] = set()
         self._number = 0
         self.about = self._start()
         self.restored = frozenset(self.about["save_restore"])
@@ -91,7 +92,10 @@ class Launcher:
         assert self._process.stderr is not None
         self._process.wait()
         lines = self._process.stderr.read().decode(errors="replace").strip().splitlines()
-        return lines[-1] if lines else f"status {self._process.returncode}"
+        if lines:
+            return lines[-1]
+        status = self._process.returncode
+        return f"killed by {signal.Signals(-status).name}" if status < 0 else f"status {status}"
 
     def start(self, job: Job) -> int:
         """Begin a run; its number is for :meth:`wait`."""
@@ -103,27 +107,35 @@ class Launcher:
         """The report of a run that was started. Raises UserError when its set-up or fix raised."""
         while number not in self._arrived:
             message = self._receive()
-            self._arrived[message["number"]] = message["report"]
+            if message["number"] in self._unwanted:
+                self._unwanted.discard(message["number"])
+            else:
+                self._arrived[message["number"]] = message["report"]
         return self._report(self._arrived.pop(number))
 
     def map(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, Report]]:
         """Run jobs, several at a time; (job, report) in order. What still runs when the caller stops ends unread."""
         flying: deque[tuple[Job, int]] = deque()
         waiting = iter(jobs)
-        while True:
-            while len(flying) < self.jobs and (job := next(waiting, None)) is not None:
-                flying.append((job, self.start(job)))
-            if not flying:
-                return
-            done, number = flying.popleft()
-            yield done, self.wait(number)
+        try:
+            while True:
+                while len(flying) < self.jobs and (job := next(waiting, None)) is not None:
+                    flying.append((job, self.start(job)))
+                if not flying:
+                    return
+                done, number = flying.popleft()
+                yield done, self.wait(number)
+        finally:
+            for _, number in flying:  # the caller has stopped, and a run may be endless
+                if self._arrived.pop(number, None) is None:
+                    self._unwanted.add(number)
 
     def run(self, job: Job) -> Report:
         return self.wait(self.start(job))
 
     def _report(self, data: dict[str, Any]) -> Report:
         if "broken" in data:
-            raise UserError(f"{self.reference}: the set-up or a fix raised: {data['broken']['message']} {data['noise'][-3000:]}")
+            raise UserError(f"{self.reference}: {data['broken']['message']} {data['noise'][-3000:]}")
         return Report.from_json(data, self.about["expect"])
 
     def _send(self, message: dict[str, Any]) -> None:

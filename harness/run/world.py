@@ -8,6 +8,7 @@ from typing import Any
 
 from harness.control import backends
 from harness.control.instrument import Instruments
+from harness.errors import UserError
 from harness.fixes.registry import find_fix
 from harness.scenario import Scenario
 from harness.scenario.load import load
@@ -27,7 +28,10 @@ class World:
 
             warm.torch()
         if self.scenario.prepare is not None:
-            self.scenario.prepare()
+            try:
+                self.scenario.prepare()
+            except (Exception, SystemExit) as error:
+                raise UserError(f"{reference}: prepare raised: {type(error).__name__}: {error}") from None
         self.table: Table = scan(self.scenario.modules, [self.module, *self._fine()])
         self.instruments = Instruments(self.table, free=free)
         self.backend = backends.make(self.instruments)
@@ -39,7 +43,10 @@ class World:
     def _fine(self) -> list[ModuleType]:
         import importlib
 
-        return [importlib.import_module(name) for name in self.scenario.fine]
+        try:
+            return [importlib.import_module(name) for name in self.scenario.fine]
+        except ImportError as error:
+            raise UserError(f"fine: {error}") from None
 
     def fix(self, name: str) -> Callable[[], Any] | None:
         return None if name == "none" else find_fix(name).apply

@@ -64,13 +64,15 @@ def _from_file(path: Path) -> ModuleType:
     module.__file__ = str(path.resolve())
     file_module(module, code)
     sys.modules[name] = module
-    sys.path.insert(0, str(path.resolve().parent))
+    folder = str(path.resolve().parent)
+    sys.path.insert(0, folder)
     try:
         exec(code, module.__dict__)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise UserError(f"{path}: raised while being imported: {type(error).__name__}: {error}") from None
     finally:
-        sys.path.pop(0)
+        sys.path.remove(folder)
+    sys.path.append(folder)  # what its bodies import late is found too, and hides no module of the library
     return module
 
 
@@ -80,7 +82,7 @@ def _from_package(name: str) -> ModuleType:
         return importlib.import_module(name)
     except ImportError as error:
         raise UserError(f"{name}: cannot be imported: {error}") from None
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise UserError(f"{name}: raised while being imported: {type(error).__name__}: {error}") from None
     finally:
         sys.path.pop(0)

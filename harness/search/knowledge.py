@@ -53,7 +53,7 @@ class Knowledge:
 
     def conflicting(self, state: str) -> bool:
         """Written by one thread and touched by another."""
-        writers = self.writers.get(state)
+        writers = self.writers.get(state, set())
         return bool(writers) and len(writers | self.touchers[state]) > 1
 
     def states(self) -> list[str]:

@@ -16,6 +16,7 @@ from harness.run.report import Report
 
 from .strategy import STALE, Ground, Proposal
 
+
 class PCT:
     """Proposes seeds; :class:`PCTDecider` decides in the run."""
 

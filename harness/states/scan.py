@@ -34,7 +34,7 @@ def _module_code(module: ModuleType) -> CodeType | None:
         return known
     spec = getattr(module, "__spec__", None)
     loader = getattr(spec, "loader", None)
-    if loader is None or not hasattr(loader, "get_code"):
+    if spec is None or loader is None or not hasattr(loader, "get_code"):
         return None
     try:
         return loader.get_code(spec.name)

@@ -107,7 +107,7 @@ def _judge(runner: Runner, base: Schedule, fix: Fix, control: Control, budget: i
 def _fallen(
     runner: Runner, fix: Fix, verdict: str, failing: tuple[Schedule, Report], runs: int, points: int, share: str
 ) -> Verdict:
-    schedule, report, _ = reduce(runner, *failing, fix=fix.name)
+    schedule, _, _ = reduce(runner, *failing, fix=fix.name)
     return Verdict(
         fix.name, verdict, runs, points, why_fails(runner, fix, schedule), f"{share} schedules fail", schedule
     )

@@ -47,8 +47,8 @@ def backward(shared: Shared) -> dict[str, Any]:
     """``torch.autograd.grad`` is refused by the reentrant kind; each thread has inputs of its own."""
     me = thread_index()
     shared.losses[me].backward()
-    gradient = [round(value, 4) for value in shared.inputs[me].grad.tolist()]
-    return {"gradient": gradient, "compiled runs": shared.backend.mine()}
+    gradient: Any = shared.inputs[me].grad
+    return {"gradient": [round(value, 4) for value in gradient.tolist()], "compiled runs": shared.backend.mine()}
 
 
 def check(shared: Shared, results: list[Any]) -> None:
