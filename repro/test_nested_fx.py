@@ -53,7 +53,6 @@ def test_absent_by_a_finished_search(race: Race, absent: Expectation) -> None:
 VERDICTS = {"none": "fails", "call_lock": "fails", "function_patch": "holds", "per_process": "holds"}
 
 
-@pytest.mark.xdist_group("verdicts")
 @pytest.mark.parametrize("fix", VERDICTS)
 def test_verdict(race: Race, fix: str) -> None:
     row = next(row for row in at(version("torch"), read()) if row.name == "flag.warm")
