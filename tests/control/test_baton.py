@@ -39,7 +39,9 @@ def test_a_directive_acts_at_its_passing_only(inline: Inline) -> None:
 
     report = inline.run([body, body], at("T0", "marker:step", "T1", n=2))
     assert order == [0, 0, 1, 1, 1, 0]
-    assert [str(switch) for switch, _, _ in report.switches] == ["T0 after marker:step (passing 2): hand over to T1"]
+    assert [str(switch) for switch, _, _ in report.switches] == [
+        "T0 after marker:step (passing 2): hand over to T1"
+    ]
     assert report.void == 0
 
 
@@ -112,7 +114,9 @@ def test_a_finalizer_runs_under_control(inline: Inline) -> None:
         order.append("body")
 
     report = inline.run(
-        [body, lambda _: order.append("other")], at("T0", "marker:step", 2), at("T0", "marker:finalizer", "T1")
+        [body, lambda _: order.append("other")],
+        at("T0", "marker:step", 2),
+        at("T0", "marker:finalizer", "T1"),
     )
     assert order == ["del", "other", "del ends", "body"]
     assert points(report, "T0")[:2] == ["marker:step", "marker:finalizer"]

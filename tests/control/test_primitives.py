@@ -92,7 +92,9 @@ def test_bounded_semaphore_too_often_released(inline: Inline) -> None:
 
 def test_barrier(inline: Inline) -> None:
     for first in range(3):
-        report = inline.run([lambda barrier: barrier.wait()] * 3, make=lambda: threading.Barrier(3), first=first)
+        report = inline.run(
+            [lambda barrier: barrier.wait()] * 3, make=lambda: threading.Barrier(3), first=first
+        )
         assert report.outcome == "ok"
         assert sorted(report.results) == [0, 1, 2]
 

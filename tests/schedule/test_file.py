@@ -16,7 +16,7 @@ from harness.schedule import Schedule, read_file, write_file
 
 
 @given(schedules())
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_there_and_back(tmp_path: Path, schedule: Schedule) -> None:
     path = tmp_path / "s.json"
     write_file(path, schedule, outcome="error")
@@ -26,7 +26,7 @@ def test_there_and_back(tmp_path: Path, schedule: Schedule) -> None:
 
 
 @given(schedules())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_json_there_and_back(schedule: Schedule) -> None:
     assert Schedule.from_json(json.loads(json.dumps(schedule.to_json()))) == schedule
 

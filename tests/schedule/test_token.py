@@ -21,7 +21,7 @@ def signed(text: str) -> str:
 
 
 @given(schedules())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_there_and_back(schedule: Schedule) -> None:
     token = to_token(schedule)
     assert from_token(token) == schedule
@@ -29,7 +29,7 @@ def test_there_and_back(schedule: Schedule) -> None:
 
 
 @given(schedules())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_is_one_word_on_one_line(schedule: Schedule) -> None:
     token = to_token(schedule)
     assert token.isprintable()
@@ -47,7 +47,9 @@ def test_needs_no_quoting_in_a_shell() -> None:
 def test_is_short_and_readable() -> None:
     directive = Directive("T0", "write:torch.fx._symbolic_trace._is_fx_tracing_flag", 1, HandOver("T1"))
     token = to_token(Schedule("flag.warm", 2, directives=(directive,)))
-    assert token.startswith("race1,flag.warm,threads=2,T0@write:torch.fx._symbolic_trace._is_fx_tracing_flag@1@T1,")
+    assert token.startswith(
+        "race1,flag.warm,threads=2,T0@write:torch.fx._symbolic_trace._is_fx_tracing_flag@1@T1,"
+    )
     assert len(token) <= 200
 
 
@@ -152,4 +154,7 @@ def test_a_directive_checks_its_parts(thread: str, point: str, n: int, action: H
 
 def test_a_directive_reads_as_a_sentence() -> None:
     assert str(Directive("T0", "end", 1, HandOver("T1"))) == "T0 after end: hand over to T1"
-    assert str(Directive("T0", "line:m.f+1", 3, Collect(2))) == "T0 after line:m.f+1 (passing 3): collect generation 2"
+    assert (
+        str(Directive("T0", "line:m.f+1", 3, Collect(2)))
+        == "T0 after line:m.f+1 (passing 3): collect generation 2"
+    )

@@ -41,7 +41,9 @@ def found_and_replayed(path: Path, free: bool) -> None:
         for index in range(len(schedule.directives)):
             left = schedule.directives[:index] + schedule.directives[index + 1 :]
             without = launcher.run(Job(schedule.with_directives(left)))
-            assert (without.outcome, without.signature) != (report.outcome, report.signature), "reduced no further"
+            assert (without.outcome, without.signature) != (report.outcome, report.signature), (
+                "reduced no further"
+            )
 
 
 def test_there_are_as_many_twins_as_races() -> None:

@@ -13,8 +13,8 @@ from harness import marker, thread_index
 from harness.errors import UserError
 from harness.run.job import Job
 from harness.run.report import Report
-from harness.schedule import Schedule
 from harness.scenario import Scenario
+from harness.schedule import Schedule
 from harness.search import STRATEGIES, Exploration, explore
 from harness.search.certify import holds, negative
 from harness.search.reduce import reduce
@@ -112,7 +112,10 @@ def test_every_order_of_two_preemptions_is_reached(inline: Inline, order: tuple[
     ended = sum(1 for i in range(1, len(runs)) if sum(runs[i - 1 :: -2]) == 3 and i)  # the change was forced
     wanted = "".join(order)
     found, _ = search(
-        inline, scenario(2, 3, lambda log: "".join(item[0] for item in log) == wanted), strategy="exhaustive", budget=500
+        inline,
+        scenario(2, 3, lambda log: "".join(item[0] for item in log) == wanted),
+        strategy="exhaustive",
+        budget=500,
     )
     assert bool(found.failures) is (switches - ended <= 2)
 
@@ -229,7 +232,10 @@ def test_the_same_seed_is_the_same_search(inline: Inline, strategy: str) -> None
 
 
 def test_another_seed_is_another_search(inline: Inline) -> None:
-    searches = [search(inline, scenario(3, 3), strategy="random", seed=seed, budget=30)[1].schedules for seed in (1, 2)]
+    searches = [
+        search(inline, scenario(3, 3), strategy="random", seed=seed, budget=30)[1].schedules
+        for seed in (1, 2)
+    ]
     assert searches[0] != searches[1]
 
 

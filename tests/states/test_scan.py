@@ -23,7 +23,10 @@ class Scanned:
 
     @property
     def states(self) -> list[str]:
-        return [state.replace(self.names[0], "a", 1).replace(self.names[-1], "b", 1) for state in self.table.states]
+        return [
+            state.replace(self.names[0], "a", 1).replace(self.names[-1], "b", 1)
+            for state in self.table.states
+        ]
 
     def sites(self, write: bool) -> set[tuple[str, str]]:
         """(function, state) pairs, with the module names of the source."""
