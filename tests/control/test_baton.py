@@ -75,7 +75,8 @@ def test_collection_only_by_directive(inline: Inline) -> None:
     def body(_: None) -> list[bool]:
         alive = weakref.ref(Cycle())
         for _ in range(3000):
-            [[]]
+            garbage: list[Any] = [[]]
+            garbage.append(garbage)
         found = []
         for _ in range(3):
             marker("step")

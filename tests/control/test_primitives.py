@@ -79,8 +79,12 @@ def test_semaphore(inline: Inline) -> None:
             inside.pop()
             return most
 
-    report = inline.run([body] * 3, at("T0", "marker:inside", "T1"), at("T1", "marker:inside", "T2"),
-                        make=lambda: threading.Semaphore(2))  # fmt: skip
+    report = inline.run(
+        [body] * 3,
+        at("T0", "marker:inside", "T1"),
+        at("T1", "marker:inside", "T2"),
+        make=lambda: threading.Semaphore(2),
+    )
     assert report.outcome == "ok"
     assert max(report.results) == 2
 

@@ -196,7 +196,10 @@ def test_killed(program: Program) -> None:
 @pytest.mark.parametrize(("what", "status"), [("_exit", 3), ("_exit 0", 0)])
 def test_left_without_a_word(program: Program, what: str, status: int) -> None:
     report = program.run(what)
-    assert (report.outcome, report.message) == ("crash", f"the process left with status {status} and no report")
+    assert (report.outcome, report.message) == (
+        "crash",
+        f"the process left with status {status} and no report",
+    )
 
 
 @pytest.mark.parametrize(("what", "kind"), [("exit", "SystemExit"), ("interrupt", "KeyboardInterrupt")])
@@ -217,7 +220,9 @@ def test_what_python_only_prints_is_an_error(program: Program) -> None:
     assert program.run("thread dies").message == "ZeroDivisionError: division by zero"
 
 
-@pytest.mark.parametrize(("what", "says"), [("setup raises", "no table to set up"), ("setup exits", "set-up gave up")])
+@pytest.mark.parametrize(
+    ("what", "says"), [("setup raises", "no table to set up"), ("setup exits", "set-up gave up")]
+)
 def test_a_set_up_that_raises_is_the_users_mistake(program: Program, what: str, says: str) -> None:
     with pytest.raises(UserError, match=says):
         program.run(what)

@@ -72,13 +72,13 @@ def test_every_single_changed_character_is_noticed() -> None:
 
 @pytest.mark.parametrize("length", range(0, len(to_token(EXAMPLE)), 3))
 def test_a_truncated_token_is_refused(length: int) -> None:
-    with pytest.raises(UserError, match="copied whole|not a token"):
+    with pytest.raises(UserError, match=r"copied whole|not a token"):
         from_token(to_token(EXAMPLE)[:length])
 
 
 def test_another_format_version_is_named() -> None:
     text = to_token(EXAMPLE).rpartition(",")[0].replace("race1,", "race7,")
-    with pytest.raises(UserError, match="race7.*reads race1"):
+    with pytest.raises(UserError, match=r"race7.*reads race1"):
         from_token(signed(text))
 
 
@@ -119,9 +119,16 @@ def test_signed_nonsense_is_refused(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["race1,s,threads=+2", "race1,s,threads=2,first=0", "race1,s,threads=2,mode=gil", "race1,s,threads=2,x=%5B1,2%5D",
-     "race1,s,threads=2,T0@end@1_0@T1", "race1,s,threads=2,x=%20%201", "race1,%73,threads=2"],
-)  # fmt: skip
+    [
+        "race1,s,threads=+2",
+        "race1,s,threads=2,first=0",
+        "race1,s,threads=2,mode=gil",
+        "race1,s,threads=2,x=%5B1,2%5D",
+        "race1,s,threads=2,T0@end@1_0@T1",
+        "race1,s,threads=2,x=%20%201",
+        "race1,%73,threads=2",
+    ],
+)
 def test_what_to_token_does_not_make_is_refused(text: str) -> None:
     with pytest.raises(UserError):
         from_token(signed(text))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from conftest import ROOT
 
 from harness.run.job import Job
 from harness.run.launch import Launcher
@@ -14,6 +13,7 @@ from harness.search import Exploration, explore
 from harness.search.certify import negative
 from harness.search.reduce import reduce
 
+ROOT = Path(__file__).resolve().parents[2]
 FAIL = sorted((ROOT / "examples" / "fail").glob("*.py"))
 SUCCESS = sorted((ROOT / "examples" / "success").glob("*.py"))
 UNREALIZABLE = "unrealizable_update"

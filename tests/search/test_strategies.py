@@ -102,9 +102,9 @@ def test_a_bug_of_two_preemptions_is_found(inline: Inline, strategy: str, seed: 
     assert found.failures
 
 
-@pytest.mark.parametrize("order", [
-    order for order in sorted(set(itertools.permutations("000111"))) if order[0] == "0"
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "order", [order for order in sorted(set(itertools.permutations("000111"))) if order[0] == "0"]
+)
 def test_every_order_of_two_preemptions_is_reached(inline: Inline, order: tuple[str, ...]) -> None:
     """Each of the interleavings with at most two changes of a thread that could go on."""
     switches = sum(a != b for a, b in itertools.pairwise(order))

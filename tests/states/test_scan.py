@@ -225,11 +225,15 @@ def test_decorated_and_nested_functions(scanned: Scan) -> None:
             return Local
     """)
     assert {name for name, _ in s.sites(write=True)} == {
-        "a.decorator.<locals>.wrapper", "a.decorated", "a.manager", "a.factory.<locals>.Local.method",
-    }  # fmt: skip
+        "a.decorator.<locals>.wrapper",
+        "a.decorated",
+        "a.manager",
+        "a.factory.<locals>.Local.method",
+    }
     assert {name for name, _ in s.sites(write=False)} == {
-        "a.outer.<locals>.inner.<locals>.<lambda>", "a.Thing.Inner.value",
-    }  # fmt: skip
+        "a.outer.<locals>.inner.<locals>.<lambda>",
+        "a.Thing.Inner.value",
+    }
 
 
 def test_an_own_attribute_that_is_called_like_a_state(scanned: Scan) -> None:

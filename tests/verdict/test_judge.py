@@ -125,8 +125,14 @@ def test_a_lock_that_repairs_holds(folder: Path) -> None:
 
 def test_a_wrong_value_that_stays_is_not_masked(folder: Path) -> None:
     """Without the fix there was no error either."""
-    assert verdict(folder, RACY.format(function="slow").replace("scenario =", "subject.LOUD = False\nscenario ="),
-                   "userfixes:nothing").verdict == "fails"  # fmt: skip
+    assert (
+        verdict(
+            folder,
+            RACY.format(function="slow").replace("scenario =", "subject.LOUD = False\nscenario ="),
+            "userfixes:nothing",
+        ).verdict
+        == "fails"
+    )
 
 
 def test_per_process_holds_where_nothing_is_checked_across(folder: Path) -> None:
