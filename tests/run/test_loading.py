@@ -1,4 +1,4 @@
-"""A scenario that cannot be loaded is its author's mistake: one line that says what and where, and no process left."""
+"""A scenario that cannot be loaded is its author's mistake: one line says what and where."""
 
 from __future__ import annotations
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from support.programs import children_of, write
@@ -87,8 +88,9 @@ def check(shared, results):
 scenario = Scenario(
     bodies=[one, two], setup=setup, check=check, seconds=2.0,
     axes={"what": [
-        "nothing", "error", "wrong value", "endless", "sleeps in C", "segfault", "abort", "killed", "_exit", "_exit 0",
-        "exit", "interrupt", "prints", "unraisable", "thread dies", "check raises", "setup raises", "setup exits",
+        "nothing", "error", "wrong value", "endless", "sleeps in C", "segfault", "abort", "killed",
+        "_exit", "_exit 0", "exit", "interrupt", "prints", "unraisable", "thread dies", "check raises",
+        "setup raises", "setup exits",
         "leaves a process", "forks",
     ]},
 )
@@ -160,7 +162,7 @@ def test_deadlock(program: Program) -> None:
         assert text.startswith(f"{name} waits for the lock made at ")
         assert f"held by {other}, taken at " in text
     path = program.reference.partition(":")[0]
-    offset = open(path).read().splitlines().index("class Shared:") - lines.index("class Shared:")
+    offset = Path(path).read_text().splitlines().index("class Shared:") - lines.index("class Shared:")
     assert f"at {path}:{take_right + 1 + offset}, held by T1" in one
     assert {line.partition(": ")[0] for line in report.findings[0].stack} == {"T0", "T1"}
     assert any(line.endswith(" two") for line in report.findings[0].stack)

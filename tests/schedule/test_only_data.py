@@ -34,7 +34,8 @@ each()  # whatever the standard library imports at first use is there now
 seen = []
 sys.addaudithook(lambda event, _: seen.append(event))
 each()
-print(sorted({e for e in seen if e in ("exec", "compile", "import") or e.startswith(("pickle", "marshal", "os.", "ctypes", "subprocess"))}))
+kinds = ("exec", "compile", "import", "pickle", "marshal", "os.", "ctypes", "subprocess")
+print(sorted({event for event in seen if event.startswith(kinds)}))
 print(sorted({"pickle", "_pickle", "marshal"} & set(sys.modules) - {"marshal"}))
 """
 

@@ -146,8 +146,8 @@ def test_gc_timing_is_found(inline: Inline) -> None:
 def test_the_exhaustive_count_by_hand(inline: Inline) -> None:
     """Two threads, two markers each. Without a preemption: 2 schedules (T0 first, T1 first).
 
-    With one: from T0 first, at a0 or a1 to T1 (2); at T1's markers to T0 is void, since T0 has ended, but is proposed
-    all the same (2); the same from T1 first (4). In all 2 + 8, of which distinct: 2 + 4.
+    With one: from T0 first, at a0 or a1 to T1 (2); at T1's markers to T0 is void, since T0 has ended, but is
+    proposed all the same (2); the same from T1 first (4). In all 2 + 8, of which distinct: 2 + 4.
     """
     from random import Random
 

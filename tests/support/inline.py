@@ -52,7 +52,7 @@ class Inline:
 
 @contextmanager
 def cooperative(monkeypatch: pytest.MonkeyPatch) -> Iterator[Inline]:
-    """The factories are replaced meanwhile, and the one real lock that executors made when they were imported."""
+    """The factories are replaced meanwhile, and the one lock that executors made at their import."""
     install.install()
     monkeypatch.setattr(concurrent.futures.thread, "_global_shutdown_lock", CoopLock())
     inline = Inline()

@@ -74,7 +74,9 @@ def body(counter):
     subject.{function}(counter)
 def check(counter, results):
     assert counter.value == len(results), f"{{len(results)}} additions, value {{counter.value}}"
-scenario = Scenario([body, body], setup=lambda axes: subject.Counter(), check=check, modules=["subject"], fine=["subject"])
+scenario = Scenario(
+    [body, body], setup=lambda axes: subject.Counter(), check=check, modules=["subject"], fine=["subject"]
+)
 """
 SAFE = """
 def body(shared):
