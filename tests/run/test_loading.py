@@ -39,8 +39,8 @@ def mistake(reference: str) -> str:
         ),
         ("scenario = Scenario([print], fine=['nowhere_to_be_found'])", "nowhere_to_be_found"),
         (
-            "scenario = Scenario([print], prepare=lambda: threading.Thread(target=time.sleep, args=(9,), daemon=True)"
-            ".start())",
+            "def prepare(): threading.Thread(target=time.sleep, args=(9,), daemon=True).start()\n"
+            "scenario = Scenario([print], prepare=prepare)",
             "started a thread",
         ),
     ],
