@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -230,8 +231,11 @@ def test_a_set_up_that_raises_is_the_users_mistake(program: Program, what: str, 
         program.run(what)
 
 
+@pytest.mark.xfail(
+    sys.version_info >= (3, 12), strict=True,
+    reason="no place between two locks of one with statement by sys.monitoring; there is one by settrace",
+)  # fmt: skip
 def test_a_switch_before_a_crash_is_known(program: Program) -> None:
-    switch = Directive("T1", "lock:case.two", 1, HandOver("T0"))
     module = program.reference.rpartition("/")[2].partition(".")[0]
     switch = Directive("T1", f"lock:{module}.two", 1, HandOver("T0"))
     schedule = Schedule(program.reference, 2, 1, axes={"what": "segfault"}, directives=(switch,))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,12 @@ SUCCESS = sorted((ROOT / "examples" / "success").glob("*.py"))
 UNREALIZABLE = "unrealizable_update"
 BOUND = 150  #: schedules a repaired twin survives here; the slow test searches to the end
 DEEP = 20_000
+
+
+NO_PLACE = pytest.mark.xfail(
+    sys.version_info >= (3, 12), strict=True,
+    reason="no place between two locks of one with statement by sys.monitoring; there is one by settrace",
+)  # fmt: skip
 
 
 def stem(path: Path) -> str:
@@ -51,7 +58,14 @@ def test_there_are_as_many_twins_as_races() -> None:
     assert len(FAIL) >= 15
 
 
-@pytest.mark.parametrize("path", [path for path in FAIL if path.stem != UNREALIZABLE], ids=stem)
+RACES = [
+    pytest.param(path, marks=NO_PLACE) if path.stem == "ab_ba_deadlock" else path
+    for path in FAIL
+    if path.stem != UNREALIZABLE
+]
+
+
+@pytest.mark.parametrize("path", RACES, ids=stem)
 def test_a_race_is_found_and_replayed(path: Path) -> None:
     found_and_replayed(path, free=False)
 
