@@ -1,4 +1,4 @@
-"""What all tests share: one hash of nothing, one folder of helpers (``tests/support``), and two example folders."""
+"""What all tests share: the checkout and the helpers (``tests/support``) can be imported."""
 
 from __future__ import annotations
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from harness.errors import UserError
 from harness.explain import as_text
 from harness.explain.text import sentence
 from harness.fixes import find_fix
@@ -41,7 +42,10 @@ def run(options: argparse.Namespace) -> int:
         return 0
     text = as_text(schedule, report, cause)
     if options.output is not None:
-        options.output.write_text(text + "\n")
+        try:
+            options.output.write_text(text + "\n", encoding="utf-8")
+        except OSError as error:
+            raise UserError(f"{options.output}: {error.strerror}") from None
     else:
         print(text)
     return 0

@@ -45,8 +45,8 @@ def find_fix(name: str) -> Fix:
         raise UserError(f"unknown fix {name!r}: none, {', '.join(fix_names())}, or your own as module:name")
     try:
         apply = getattr(importlib.import_module(head), attribute)
-    except (ImportError, AttributeError) as error:
-        raise UserError(f"fix {name}: {error}") from None
+    except (Exception, SystemExit) as error:  # its own module may raise anything
+        raise UserError(f"fix {name}: {type(error).__name__}: {error}") from None
     if not callable(apply):
         raise UserError(f"fix {name}: not a context manager without arguments")
     return Fix(name, (getattr(apply, "__doc__", None) or "").strip().partition("\n")[0], apply)

@@ -13,7 +13,7 @@ from typing import Any
 from harness.control import collect, raw
 from harness.control.actions import Decider
 from harness.control.backends import Backend
-from harness.control.controller import Controller, Switch
+from harness.control.controller import Abandoned, Controller, Switch
 from harness.control.managed import Managed, Status
 from harness.control.shield import shield
 from harness.control.sparse import Sparse
@@ -145,11 +145,11 @@ class _reported:
         return me.name if me is not None else "main"
 
     def _unraisable(self, args: Any) -> None:
-        if args.exc_value is not None:
+        if args.exc_value is not None and not isinstance(args.exc_value, Abandoned):  # of an earlier run
             self.found.append(of_error(args.exc_value, self._name(), len(self.control.log)))
 
     def _thread(self, args: Any) -> None:
-        if args.exc_value is not None:
+        if args.exc_value is not None and not isinstance(args.exc_value, Abandoned):  # of an earlier run
             self.found.append(of_error(args.exc_value, self._name(), len(self.control.log)))
 
 

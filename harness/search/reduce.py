@@ -21,6 +21,8 @@ def _smaller(schedule: Schedule) -> Iterator[Schedule]:
         yield schedule.with_directives(schedule.directives[:index] + schedule.directives[index + 1 :])
     if schedule.first:
         yield replace(schedule, first=0)
+        for index in range(len(schedule.directives)):  # a switch that only undid the choice of who starts
+            yield replace(schedule, first=0, directives=schedule.directives[:index] + schedule.directives[index + 1 :])
 
 
 def same_failure(seen: Report, wanted: Report) -> bool:

@@ -1,7 +1,8 @@
 """Follows one code object's instructions just far enough to know which module or class an attribute belongs to.
 
 ``torch.fx._symbolic_trace._is_fx_tracing_flag = False`` is LOAD_GLOBAL, LOAD_ATTR, LOAD_ATTR, STORE_ATTR; only the
-value pushed last matters, so no stack is kept. Local aliases (``import a.b as m``, ``m = a.b``) are followed.
+value pushed last matters, so no stack is kept; the one more that ``owner.name += 1`` duplicates is kept until it is
+swapped back. Local aliases (``import a.b as m``, ``m = a.b``) are followed.
 """
 
 from __future__ import annotations
@@ -66,6 +67,7 @@ def touches(code: CodeType, module: ModuleType, qualname: str) -> Iterator[Touch
     if code.co_argcount and code.co_varnames[:1] == ("cls",):
         local["cls"] = _class_of(module, qualname)
     top: Any = _UNKNOWN
+    doubled: Any = _UNKNOWN
     last_local = ""
     imported: Any = _UNKNOWN
     waiting: Touch | None = None  # a read whose value may be saved by the next instruction
@@ -109,6 +111,10 @@ def touches(code: CodeType, module: ModuleType, qualname: str) -> Iterator[Touch
         elif op == "STORE_FAST":
             local[name] = top
             top, last_local = _UNKNOWN, ""
+        elif op == "DUP_TOP" or (op == "COPY" and name == 1):
+            doubled, last_local = top, ""
+        elif op == "ROT_TWO" or (op == "SWAP" and name == 2):
+            top, doubled, last_local = doubled, _UNKNOWN, ""
         else:
             top, last_local = _UNKNOWN, ""
     if waiting is not None:

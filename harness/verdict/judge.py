@@ -94,7 +94,8 @@ def _judge(runner: Runner, base: Schedule, fix: Fix, control: Control, budget: i
     failing += found.failures
     if failing:
         errors = [pair for pair in failing if pair[1].outcome not in _SILENT]
-        verdict = "fails" if errors or not control.failing else "masks"
+        masked = any(report.outcome not in _SILENT for _, report in control.failing)  # an error that is gone
+        verdict = "fails" if errors or not masked else "masks"
         return _fallen(runner, fix, verdict, (errors or failing)[0], total, points, f"{len(failing)} of {total}")
     if fix.name == "none":
         return Verdict("none", "untested", total, points, "nothing fails here", negative(found).says)

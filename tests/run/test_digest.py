@@ -75,8 +75,12 @@ def test_over_hash_seeds_and_folders(reference: str, digest: str, seed: str, tmp
     environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(Path(harness.__file__).parents[1])}
     done = subprocess.run(
         [sys.executable, "-m", "harness", "replay", "--json", "--times", "3", to_token(schedule(reference))],
-        cwd=tmp_path, env=environment, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.stderr == ""
     answer = json.loads(done.stdout)
     assert (answer["digest"], answer["times"], answer["same"]) == (digest, 3, 3)

@@ -47,9 +47,12 @@ def test_interrupted(endless: tuple[str, Path], command: str) -> None:
     before = sorted(os.listdir(fifo.parent))
     client = subprocess.Popen(
         [sys.executable, "-m", "harness", command, what, *jobs, *more],
-        cwd=cwd, env={**os.environ, "PYTHONPATH": str(Path(harness.__file__).parents[1])},
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
+        cwd=cwd,
+        env={**os.environ, "PYTHONPATH": str(Path(harness.__file__).parents[1])},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
     with open(fifo):  # opens when a run has begun
         pass
     client.send_signal(signal.SIGINT)
@@ -68,8 +71,9 @@ def test_a_killed_client_leaves_nothing(endless: tuple[str, Path]) -> None:
     client = subprocess.Popen(
         [sys.executable, "-m", "harness", "find", reference],
         env={**os.environ, "PYTHONPATH": str(Path(harness.__file__).parents[1])},
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
     with open(fifo):
         pass
     zygote = children_of(client.pid)[0]
@@ -89,7 +93,9 @@ def _ends(handle: int) -> bool:
     return bool(select.select([handle], [], [], 30)[0])
 
 
-def test_a_killed_forking_parent_is_one_line(endless: tuple[str, Path], capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_killed_forking_parent_is_one_line(
+    endless: tuple[str, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
     reference, fifo = endless
     with Launcher(reference) as launcher:
         number = launcher.start(Job(Schedule(reference, 2)))
@@ -111,12 +117,15 @@ def test_a_killed_forking_parent_is_one_line(endless: tuple[str, Path], capsys: 
 def test_a_killed_forking_parent_on_the_command_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    reference = write(tmp_path, """
+    reference = write(
+        tmp_path,
+        """
         def body(shared):
             os.kill(os.getppid(), signal.SIGKILL)
             signal.pause()
         scenario = Scenario([body])
-    """)  # fmt: skip
+    """,
+    )
     assert main(["find", reference]) == 125
     out, err = capsys.readouterr()
     assert out == ""
@@ -171,8 +180,14 @@ def mixed(folder: Path, count: int) -> None:
         assert descriptors < 12, "pipes of runs that ended are closed"
     assert processes_of(path) == []
     assert seen == {
-        "ok": "ok", "error": "error", "crash": "crash", "abort": "crash", "lock": "deadlock", "threads": "ok", "process": "ok",
-    }  # fmt: skip
+        "ok": "ok",
+        "error": "error",
+        "crash": "crash",
+        "abort": "crash",
+        "lock": "deadlock",
+        "threads": "ok",
+        "process": "ok",
+    }
 
 
 def test_300_mixed_runs_leave_no_process(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""A scenario that cannot be loaded is its author's mistake: one line that says what and where, and no process left."""
+"""A scenario that cannot be loaded is its author's mistake: one line says what and where."""
 
 from __future__ import annotations
 
@@ -33,12 +33,18 @@ def mistake(reference: str) -> str:
         ("scenario = Scenario(bodies=[print], axes={'first': [1]})", "not a name an axis can have"),
         ("scenario = Scenario(bodies=[print], threads=(8, 2))", "fewest first"),
         ("other = Scenario(bodies=[print])", "no scenario 'scenario' in it"),
-        ("def prepare(): raise OSError('no cache')\nscenario = Scenario([print], prepare=prepare)", "no cache"),
+        (
+            "def prepare(): raise OSError('no cache')\nscenario = Scenario([print], prepare=prepare)",
+            "no cache",
+        ),
         ("scenario = Scenario([print], fine=['nowhere_to_be_found'])", "nowhere_to_be_found"),
-        ("scenario = Scenario([print], prepare=lambda: threading.Thread(target=time.sleep, args=(9,), daemon=True)"
-         ".start())", "started a thread"),
+        (
+            "def prepare(): threading.Thread(target=time.sleep, args=(9,), daemon=True).start()\n"
+            "scenario = Scenario([print], prepare=prepare)",
+            "started a thread",
+        ),
     ],
-)  # fmt: skip
+)
 def test_mistakes_in_a_file(tmp_path: Path, source: str, says: str) -> None:
     assert says in mistake(write(tmp_path, source))
 
@@ -61,7 +67,9 @@ def test_a_name_is_needed_where_there_are_two(tmp_path: Path) -> None:
         assert launcher.about["bodies"] == 1
 
 
-@pytest.mark.parametrize("reference", ["nothing", "", "/no/file.py", "no.module.here:x", "flag.warm:x", "a b:c", ":"])
+@pytest.mark.parametrize(
+    "reference", ["nothing", "", "/no/file.py", "no.module.here:x", "flag.warm:x", "a b:c", ":"]
+)
 def test_unknown_references(reference: str) -> None:
     assert mistake(reference)
 
@@ -77,18 +85,23 @@ def test_a_module_of_a_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 def test_a_file_imports_its_neighbour(tmp_path: Path) -> None:
     (tmp_path / "neighbour.py").write_text("VALUE = 41\n")
-    reference = write(tmp_path, "from neighbour import VALUE\nscenario = Scenario([lambda shared: VALUE + 1])")
+    reference = write(
+        tmp_path, "from neighbour import VALUE\nscenario = Scenario([lambda shared: VALUE + 1])"
+    )
     with Launcher(reference) as launcher:
         assert launcher.run(Job(Schedule(reference, 1))).results == [42]
 
 
 def test_a_neighbour_imported_late(tmp_path: Path) -> None:
     (tmp_path / "neighbour.py").write_text("VALUE = 41\n")
-    reference = write(tmp_path, """
+    reference = write(
+        tmp_path,
+        """
         def body(shared):
             from neighbour import VALUE
             return VALUE
         scenario = Scenario([body])
-    """)  # fmt: skip
+    """,
+    )
     with Launcher(reference) as launcher:
         assert launcher.run(Job(Schedule(reference, 1))).results == [41]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from support.programs import children_of, write
@@ -87,8 +89,9 @@ def check(shared, results):
 scenario = Scenario(
     bodies=[one, two], setup=setup, check=check, seconds=2.0,
     axes={"what": [
-        "nothing", "error", "wrong value", "endless", "sleeps in C", "segfault", "abort", "killed", "_exit", "_exit 0",
-        "exit", "interrupt", "prints", "unraisable", "thread dies", "check raises", "setup raises", "setup exits",
+        "nothing", "error", "wrong value", "endless", "sleeps in C", "segfault", "abort", "killed",
+        "_exit", "_exit 0", "exit", "interrupt", "prints", "unraisable", "thread dies", "check raises",
+        "setup raises", "setup exits",
         "leaves a process", "forks",
     ]},
 )
@@ -160,7 +163,7 @@ def test_deadlock(program: Program) -> None:
         assert text.startswith(f"{name} waits for the lock made at ")
         assert f"held by {other}, taken at " in text
     path = program.reference.partition(":")[0]
-    offset = open(path).read().splitlines().index("class Shared:") - lines.index("class Shared:")
+    offset = Path(path).read_text().splitlines().index("class Shared:") - lines.index("class Shared:")
     assert f"at {path}:{take_right + 1 + offset}, held by T1" in one
     assert {line.partition(": ")[0] for line in report.findings[0].stack} == {"T0", "T1"}
     assert any(line.endswith(" two") for line in report.findings[0].stack)
@@ -196,7 +199,10 @@ def test_killed(program: Program) -> None:
 @pytest.mark.parametrize(("what", "status"), [("_exit", 3), ("_exit 0", 0)])
 def test_left_without_a_word(program: Program, what: str, status: int) -> None:
     report = program.run(what)
-    assert (report.outcome, report.message) == ("crash", f"the process left with status {status} and no report")
+    assert (report.outcome, report.message) == (
+        "crash",
+        f"the process left with status {status} and no report",
+    )
 
 
 @pytest.mark.parametrize(("what", "kind"), [("exit", "SystemExit"), ("interrupt", "KeyboardInterrupt")])
@@ -217,14 +223,19 @@ def test_what_python_only_prints_is_an_error(program: Program) -> None:
     assert program.run("thread dies").message == "ZeroDivisionError: division by zero"
 
 
-@pytest.mark.parametrize(("what", "says"), [("setup raises", "no table to set up"), ("setup exits", "set-up gave up")])
+@pytest.mark.parametrize(
+    ("what", "says"), [("setup raises", "no table to set up"), ("setup exits", "set-up gave up")]
+)
 def test_a_set_up_that_raises_is_the_users_mistake(program: Program, what: str, says: str) -> None:
     with pytest.raises(UserError, match=says):
         program.run(what)
 
 
+@pytest.mark.xfail(
+    sys.version_info >= (3, 12), strict=True,
+    reason="no place between two locks of one with statement by sys.monitoring; there is one by settrace",
+)  # fmt: skip
 def test_a_switch_before_a_crash_is_known(program: Program) -> None:
-    switch = Directive("T1", "lock:case.two", 1, HandOver("T0"))
     module = program.reference.rpartition("/")[2].partition(".")[0]
     switch = Directive("T1", f"lock:{module}.two", 1, HandOver("T0"))
     schedule = Schedule(program.reference, 2, 1, axes={"what": "segfault"}, directives=(switch,))

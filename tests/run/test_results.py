@@ -14,7 +14,8 @@ from harness.schedule import Schedule
 
 
 @pytest.mark.parametrize(
-    "value", ["None", "True", "-3", "0.1", "2**80", "'naïve \\0'", "[1, [2, {'x': None}]]", "{}", "'x' * 300_000"]
+    "value",
+    ["None", "True", "-3", "0.1", "2**80", "'naïve \\0'", "[1, [2, {'x': None}]]", "{}", "'x' * 300_000"],
 )
 def test_plain_data(tmp_path: Path, value: str) -> None:
     reference = write(tmp_path, f"scenario = Scenario([lambda shared: {value}])")
@@ -22,7 +23,9 @@ def test_plain_data(tmp_path: Path, value: str) -> None:
         assert launcher.run(Job(Schedule(reference, 1))).results == [eval(value)]
 
 
-@pytest.mark.parametrize(("value", "kind"), [("{1}", "set"), ("object()", "object"), ("[b'x']", "list"), ("print", "builtin")])
+@pytest.mark.parametrize(
+    ("value", "kind"), [("{1}", "set"), ("object()", "object"), ("[b'x']", "list"), ("print", "builtin")]
+)
 def test_anything_else(tmp_path: Path, value: str, kind: str) -> None:
     reference = write(tmp_path, f"scenario = Scenario([lambda shared: 0, lambda shared: {value}])")
     with Launcher(reference) as launcher:
@@ -34,5 +37,5 @@ def test_anything_else(tmp_path: Path, value: str, kind: str) -> None:
 
 def test_a_plain_run_too(tmp_path: Path) -> None:
     reference = write(tmp_path, "scenario = Scenario([lambda shared: {1}])")
-    with Launcher(reference) as launcher, pytest.raises(UserError, match="T0 returned .*plain data"):
+    with Launcher(reference) as launcher, pytest.raises(UserError, match=r"T0 returned .*plain data"):
         launcher.run(Job(Schedule(reference, 1), plain=True))

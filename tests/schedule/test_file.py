@@ -16,7 +16,7 @@ from harness.schedule import Schedule, read_file, write_file
 
 
 @given(schedules())
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_there_and_back(tmp_path: Path, schedule: Schedule) -> None:
     path = tmp_path / "s.json"
     write_file(path, schedule, outcome="error")
@@ -26,7 +26,7 @@ def test_there_and_back(tmp_path: Path, schedule: Schedule) -> None:
 
 
 @given(schedules())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_json_there_and_back(schedule: Schedule) -> None:
     assert Schedule.from_json(json.loads(json.dumps(schedule.to_json()))) == schedule
 
@@ -39,8 +39,11 @@ def test_the_file_is_readable(tmp_path: Path) -> None:
     assert data["token"] == "t"
     assert data["schedule"]["mode"] == "free"
     assert data["schedule"]["directives"][0] == {
-        "thread": "T0", "point": "write:package.module.STATE", "n": 1, "action": "T1",
-    }  # fmt: skip
+        "thread": "T0",
+        "point": "write:package.module.STATE",
+        "n": 1,
+        "action": "T1",
+    }
     assert path.read_text().endswith("\n")
 
 
@@ -90,21 +93,39 @@ def changed(**changes: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     "schedule",
     [
-        None, [], 7, "race1", {}, changed(extra=1), changed(threads="2"), changed(threads=True), changed(threads=0),
-        changed(threads=2.0), changed(first=3), changed(mode="fast"), changed(axes=[]), changed(directives={}),
-        changed(directives=[7]), changed(directives=[{}]), changed(scenario=None), changed(scenario="a\0.py"),
+        None,
+        [],
+        7,
+        "race1",
+        {},
+        changed(extra=1),
+        changed(threads="2"),
+        changed(threads=True),
+        changed(threads=0),
+        changed(threads=2.0),
+        changed(first=3),
+        changed(mode="fast"),
+        changed(axes=[]),
+        changed(directives={}),
+        changed(directives=[7]),
+        changed(directives=[{}]),
+        changed(scenario=None),
+        changed(scenario="a\0.py"),
         changed(directives=[{"thread": "T0", "point": "end", "n": "1", "action": "T1"}]),
         changed(directives=[{"thread": "T0", "point": "end", "n": True, "action": "T1"}]),
         changed(directives=[{"thread": "T0", "point": None, "n": 1, "action": "T1"}]),
         changed(directives=[{"thread": "T0", "point": "end", "n": 1, "action": "run"}]),
         changed(directives=[{"thread": "T0", "point": "end", "n": 1, "action": "T1", "more": 1}]),
-        changed(axes={"threads": 3}), changed(axes={"a,b": 3}), changed(axes={"": 3}), changed(axes={"first": 3}),
+        changed(axes={"threads": 3}),
+        changed(axes={"a,b": 3}),
+        changed(axes={"": 3}),
+        changed(axes={"first": 3}),
     ],
-)  # fmt: skip
+)
 def test_malformed_schedules_are_refused(tmp_path: Path, schedule: Any) -> None:
     path = tmp_path / "s.json"
     path.write_text(json.dumps({"format": 1, "schedule": schedule}))
-    with pytest.raises(UserError, match="malformed schedule|not a schedule file"):
+    with pytest.raises(UserError, match=r"malformed schedule|not a schedule file"):
         read_file(path)
 
 

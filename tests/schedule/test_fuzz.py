@@ -65,7 +65,7 @@ def test_mutated_tokens(signed: bool) -> None:
         try:
             schedule = from_token(token)
         except UserError as error:
-            assert str(error)
+            assert str(error)  # noqa: PT017
             continue
         accepted += 1
         assert to_token(schedule) == token.strip()
@@ -74,7 +74,11 @@ def test_mutated_tokens(signed: bool) -> None:
 
 @pytest.mark.parametrize("signed", [False, True])
 def test_mutated_tokens_on_the_command_line(
-    stub: type[Stub], capsys: pytest.CaptureFixture[str], signed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    stub: type[Stub],
+    capsys: pytest.CaptureFixture[str],
+    signed: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     for token in tokens(signed):
@@ -92,7 +96,7 @@ def test_mutated_files(stub: type[Stub], capsys: pytest.CaptureFixture[str], tmp
         try:
             schedule, data = read_file(path)
         except UserError as error:
-            assert str(path) in str(error)
+            assert str(path) in str(error)  # noqa: PT017
         else:
             accepted += 1
             assert json.dumps(schedule.to_json()) == json.dumps(data["schedule"])
@@ -107,8 +111,24 @@ def test_foreign_data(stub: type[Stub], capsys: pytest.CaptureFixture[str], tmp_
             path = tmp_path / name
             path.write_bytes(random.randbytes(size))
             replay(str(path), capsys)
-    for text in ("", " ", "race1", "race1,", "race", "flag.warm", str(tmp_path), "x" * 5000, "race1," + "x" * 5000,
-                 "race1," + "/x" * 5000, "nothing.json", "\0.json", "race1,\0", "../../etc/passwd", "-x", "--json"):  # fmt: skip
+    for text in (
+        "",
+        " ",
+        "race1",
+        "race1,",
+        "race",
+        "flag.warm",
+        str(tmp_path),
+        "x" * 5000,
+        "race1," + "x" * 5000,
+        "race1," + "/x" * 5000,
+        "nothing.json",
+        "\0.json",
+        "race1,\0",
+        "../../etc/passwd",
+        "-x",
+        "--json",
+    ):
         replay(text, capsys)
     assert stub.reached == 0
 
@@ -119,7 +139,9 @@ def test_a_long_token_is_no_file_name(stub: type[Stub], capsys: pytest.CaptureFi
     assert stub.reached == 1
 
 
-def test_the_fuzzing_can_fail(stub: type[Stub], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_fuzzing_can_fail(
+    stub: type[Stub], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     def broken(text: str) -> NoReturn:
         raise KeyError(text)
 

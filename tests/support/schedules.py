@@ -11,13 +11,21 @@ from harness.schedule import Directive, Schedule
 
 _TEXT = st.characters(exclude_categories=("Cs",), exclude_characters="\0")
 _threads = st.from_regex(r"T[0-9]{1,3}(\.[0-9]{1,3}){0,4}", fullmatch=True)
-_names = st.text(_TEXT, min_size=1, max_size=20).filter(lambda t: not any(c.isspace() or c in "@," for c in t))
-_points = st.builds(lambda kind, name: f"{kind}:{name}", st.sampled_from(["read", "write", "line", "marker"]), _names)
+_names = st.text(_TEXT, min_size=1, max_size=20).filter(
+    lambda t: not any(c.isspace() or c in "@," for c in t)
+)
+_points = st.builds(
+    lambda kind, name: f"{kind}:{name}", st.sampled_from(["read", "write", "line", "marker"]), _names
+)
 _actions = st.one_of(_threads.map(HandOver), st.integers(0, 2).map(Collect))
-_directives = st.builds(Directive, _threads, st.one_of(_points, st.just("end")), st.integers(1, 10**9 - 1), _actions)
+_directives = st.builds(
+    Directive, _threads, st.one_of(_points, st.just("end")), st.integers(1, 10**9 - 1), _actions
+)
 _plain = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(_TEXT, max_size=8),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(_TEXT, max_size=5), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(_TEXT, max_size=5), inner, max_size=3)
+    ),
     max_leaves=5,
 )
 _axis_names = st.from_regex(r"[a-zA-Zé_][a-zA-Z0-9_]{0,9}", fullmatch=True).filter(
@@ -51,8 +59,35 @@ EXAMPLE = Schedule(
     ),
 )
 
-_BITS = ["", ",", "@", "=", "%", "%00", "%2C", "\n", "\0", "[" * 40, "}", '"', "null", "-1", "1e999", "9" * 5000,
-         "T0", "gc9", "race2", "race1,", "mode=free", "first=1", "é", "\ud800", "__import__('os')", "true", "NaN"]  # fmt: skip
+_BITS = [
+    "",
+    ",",
+    "@",
+    "=",
+    "%",
+    "%00",
+    "%2C",
+    "\n",
+    "\0",
+    "[" * 40,
+    "}",
+    '"',
+    "null",
+    "-1",
+    "1e999",
+    "9" * 5000,
+    "T0",
+    "gc9",
+    "race2",
+    "race1,",
+    "mode=free",
+    "first=1",
+    "é",
+    "\ud800",
+    "__import__('os')",
+    "true",
+    "NaN",
+]
 
 
 def mutated(text: str, random: Random) -> str:
