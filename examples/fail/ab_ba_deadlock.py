@@ -22,16 +22,25 @@ def setup(axes: Axes) -> Bank:
     return Bank()
 
 
+def allowed(bank: Bank) -> int:
+    """A call between the two locks: here the interpreter can give up the GIL."""
+    return 1
+
+
 def to_right(bank: Bank) -> None:
-    with bank.left_lock, bank.right_lock:
-        bank.left -= 1
-        bank.right += 1
+    with bank.left_lock:
+        amount = allowed(bank)
+        with bank.right_lock:
+            bank.left -= amount
+            bank.right += amount
 
 
 def to_left(bank: Bank) -> None:
-    with bank.right_lock, bank.left_lock:
-        bank.right -= 1
-        bank.left += 1
+    with bank.right_lock:
+        amount = allowed(bank)
+        with bank.left_lock:
+            bank.right -= amount
+            bank.left += amount
 
 
 def check(bank: Bank, results: list[Any]) -> None:

@@ -5,6 +5,7 @@ State that a run leaves behind is there for the next, and a crash ends everythin
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from types import TracebackType
 from typing import Any
 
@@ -56,6 +57,10 @@ class InlineRunner:
 
     def wait(self, number: int) -> Report:
         return self._reports.pop(number)
+
+    def map(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, Report]]:
+        for job in jobs:
+            yield job, self.run(job)
 
     def run(self, job: Job) -> Report:
         return self.wait(self.start(job))

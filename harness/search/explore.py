@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from random import Random
 from typing import Protocol
@@ -31,6 +31,8 @@ class Runner(Protocol):
     def start(self, job: Job) -> int: ...
 
     def wait(self, number: int) -> Report: ...
+
+    def map(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, Report]]: ...
 
 
 @dataclass

@@ -63,7 +63,10 @@ def control_arm(
         report = runner.wait(runner.start(Job(known)))
         if report.failed:
             control.failing.append((known, report))
-    control.explored = explore(runner, base, budget=budget, seed=seed, stop=lambda schedule, report: False)
+    enough = iter(range(keep - 1))
+    control.explored = explore(
+        runner, base, budget=budget, seed=seed, stop=lambda schedule, report: next(enough, None) is None
+    )
     control.failing += control.explored.failures
     control.failing = control.failing[:keep]
     return control
@@ -78,8 +81,7 @@ def judge(runner: Runner, base: Schedule, fix: Fix, control: Control, *, budget:
 
 
 def _judge(runner: Runner, base: Schedule, fix: Fix, control: Control, budget: int, seed: int) -> Verdict:
-    numbers = [runner.start(Job(schedule, fix.name)) for schedule, _ in control.failing]
-    reports = [runner.wait(number) for number in numbers]
+    reports = [report for _, report in runner.map(Job(schedule, fix.name) for schedule, _ in control.failing)]
     failing = [
         (schedule, report) for (schedule, _), report in zip(control.failing, reports, strict=True) if report.failed
     ]
@@ -99,7 +101,7 @@ def _judge(runner: Runner, base: Schedule, fix: Fix, control: Control, budget: i
         return _fallen(runner, fix, verdict, (errors or failing)[0], total, points, f"{len(failing)} of {total}")
     if fix.name == "none":
         return Verdict("none", "untested", total, points, "nothing fails here", negative(found).says)
-    certificate = holds(len(control.failing), 0, found, fix.processes)
+    certificate = holds(len(control.failing), 0, found)
     verdict = "holds" if certificate.certain else "untested"
     why = why_holds(runner, fix, control.failing[0][0]) if control.failing else certificate.says
     return Verdict(fix.name, verdict, total, points, why, certificate.says)

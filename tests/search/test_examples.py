@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
@@ -20,12 +19,6 @@ SUCCESS = sorted((ROOT / "examples" / "success").glob("*.py"))
 UNREALIZABLE = "unrealizable_update"
 BOUND = 150  #: schedules a repaired twin survives here; the slow test searches to the end
 DEEP = 20_000
-
-
-NO_PLACE = pytest.mark.xfail(
-    sys.version_info >= (3, 12), strict=True,
-    reason="no place between two locks of one with statement by sys.monitoring; there is one by settrace",
-)  # fmt: skip
 
 
 def stem(path: Path) -> str:
@@ -59,7 +52,7 @@ def test_there_are_as_many_twins_as_races() -> None:
 
 
 RACES = [
-    pytest.param(path, marks=NO_PLACE) if path.stem == "ab_ba_deadlock" else path
+    path
     for path in FAIL
     if path.stem != UNREALIZABLE
 ]

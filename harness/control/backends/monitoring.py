@@ -20,6 +20,7 @@ from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any
 
 from .. import raw
+from ..instrument import OURS
 from ..places import Kind
 from . import tool
 from .calls import calls, jumps
@@ -90,7 +91,7 @@ class Monitoring:
         found = instruments.by_id.get(id(code), _MISSING)
         if found is _MISSING:
             found = instruments.resolve(code)
-        if found is None:
+        if found is None or found is OURS:
             return None
         local = self.local[id(code)] = Local(found)
         self._codes.append(code)

@@ -11,6 +11,7 @@ import sys
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
+from ..instrument import OURS
 from ..places import Act, Kind
 
 if TYPE_CHECKING:
@@ -37,14 +38,16 @@ def _tracer(controller: Controller, me: Managed, instruments: Instruments) -> An
     point, place, observer = controller.point, controller.place, controller.observer
 
     def on_call(frame: FrameType, event: str, arg: Any) -> Any:
-        me.calls += 1
-        me.places += 1
-        if me.pending:
-            place(me)
         code = frame.f_code
         found = by_id.get(id(code), _MISSING)
         if found is _MISSING:
             found = resolve(code)
+        if found is OURS:
+            return None
+        me.calls += 1
+        me.places += 1
+        if me.pending:
+            place(me)
         if found is None:
             return None
         frame.f_trace_lines = False
