@@ -45,11 +45,19 @@ def run(options: argparse.Namespace) -> int:
         axes = {**(known.axes if known else {}), **shared.axes(options, launcher)}
         base = Schedule(options.scenario, threads, free=free, axes=axes)
         _say(options, f"control arm: {options.scenario} without a fix")
-        control = control_arm(launcher, base, budget=options.budget, seed=options.seed, known=known)
+        bar = shared.Progress("  without a fix", options.budget)
+        control = control_arm(
+            launcher, base, budget=options.budget, seed=options.seed, known=known, progress=bar
+        )
+        bar.end()
         rows = []
         for fix in fixes:
             _say(options, f"{fix.name}: {len(control.failing)} failing schedules, then the search")
-            rows.append(judge(launcher, base, fix, control, budget=options.budget, seed=options.seed))
+            bar = shared.Progress(f"  {fix.name}", options.budget)
+            rows.append(
+                judge(launcher, base, fix, control, budget=options.budget, seed=options.seed, progress=bar)
+            )
+            bar.end()
         torch = launcher.about["torch"]
     if options.json:
         shared.emit(

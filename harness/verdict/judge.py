@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from harness.errors import UserError
@@ -55,7 +56,8 @@ class Verdict:
 
 
 def control_arm(
-    runner: Runner, base: Schedule, *, budget: int, seed: int = 0, known: Schedule | None = None, keep: int = 40
+    runner: Runner, base: Schedule, *, budget: int, seed: int = 0, known: Schedule | None = None, keep: int = 40,
+    progress: Callable[[Exploration], None] | None = None,
 ) -> Control:
     """Search without a fix; up to ``keep`` failing schedules are kept. ``known`` is tried first and must fail."""
     control = Control(Exploration())
@@ -65,22 +67,29 @@ def control_arm(
             control.failing.append((known, report))
     enough = iter(range(keep - 1))
     control.explored = explore(
-        runner, base, budget=budget, seed=seed, stop=lambda schedule, report: next(enough, None) is None
+        runner, base, budget=budget, seed=seed, progress=progress,
+        stop=lambda schedule, report: next(enough, None) is None,
     )
     control.failing += control.explored.failures
     control.failing = control.failing[:keep]
     return control
 
 
-def judge(runner: Runner, base: Schedule, fix: Fix, control: Control, *, budget: int, seed: int = 0) -> Verdict:
+def judge(
+    runner: Runner, base: Schedule, fix: Fix, control: Control, *, budget: int, seed: int = 0,
+    progress: Callable[[Exploration], None] | None = None,
+) -> Verdict:
     """Raises UserError only where the scenario itself cannot be run."""
     try:
-        return _judge(runner, base, fix, control, budget, seed)
+        return _judge(runner, base, fix, control, budget, seed, progress)
     except UserError as error:
         return Verdict(fix.name, "untested", 0, 0, f"the fix cannot be applied: {error}", "no run")
 
 
-def _judge(runner: Runner, base: Schedule, fix: Fix, control: Control, budget: int, seed: int) -> Verdict:
+def _judge(
+    runner: Runner, base: Schedule, fix: Fix, control: Control, budget: int, seed: int,
+    progress: Callable[[Exploration], None] | None,
+) -> Verdict:
     reports = [report for _, report in runner.map(Job(schedule, fix.name) for schedule, _ in control.failing)]
     failing = [
         (schedule, report) for (schedule, _), report in zip(control.failing, reports, strict=True) if report.failed
@@ -90,7 +99,8 @@ def _judge(runner: Runner, base: Schedule, fix: Fix, control: Control, budget: i
     if failing and not damaged:
         return _fallen(runner, fix, "fails", failing[0], len(reports), points, f"{len(failing)} of {len(reports)}")
     found = explore(
-        runner, base, fix=fix.name, budget=budget, seed=seed, stop=lambda schedule, report: report.outcome not in _SILENT
+        runner, base, fix=fix.name, budget=budget, seed=seed, progress=progress,
+        stop=lambda schedule, report: report.outcome not in _SILENT,
     )
     total, points = len(reports) + found.schedules, max(points, found.points)
     failing += found.failures
