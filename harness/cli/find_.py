@@ -23,7 +23,7 @@ from . import options as shared
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     shared.add_scenario(parser)
-    shared.add_search(parser, 200)
+    shared.add_search(parser, 400)
     parser.add_argument("--fix", default="none", metavar="F", help="a fix in force during every run")
     parser.add_argument("--seconds", type=shared.seconds, metavar="S", help="time at most")
     parser.add_argument("--strategy", choices=STRATEGIES, default="portfolio")

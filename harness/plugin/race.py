@@ -47,7 +47,7 @@ def _one_line(method: Callable[P, R]) -> Callable[P, R]:
 class Race:
     """The fixture ``race``. What the marker says is the default of what a call doesn't say."""
 
-    def __init__(self, session: Session, *, budget: int = 200, fix: str = "none", seed: int = 0) -> None:
+    def __init__(self, session: Session, *, budget: int = 400, fix: str = "none", seed: int = 0) -> None:
         self.session = session
         self.default_budget, self.default_fix, self.default_seed = budget, fix, seed
         self.lines: list[str] = []

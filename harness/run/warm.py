@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import sys
 from types import CodeType
@@ -23,6 +24,10 @@ def torch() -> None:
     import torch
 
     torch.set_num_threads(1)
+    if importlib.util.find_spec("tqdm") is not None:
+        from tqdm import tqdm
+
+        tqdm.monitor_interval = 0  # where it is installed, AOT's interpreter starts its monitor thread
     import torch._dynamo
     import torch.fx.experimental.proxy_tensor
     import torch.utils.checkpoint

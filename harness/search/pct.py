@@ -43,7 +43,7 @@ class PCT:
         return 2 if knowledge.states() or knowledge.contended else 1
 
     def next(self) -> Proposal | None:
-        if self._stale >= STALE or self._made >= MOST:
+        if self._stale >= STALE or self._made >= MOST // 2:  # two depths share one turn
             return None
         self._made += 1
         random, knowledge = self.ground.random, self.ground.knowledge
