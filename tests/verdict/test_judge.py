@@ -139,7 +139,7 @@ def test_a_wrong_value_that_stays_is_not_masked(folder: Path) -> None:
 
 def test_per_process_holds_where_nothing_is_checked_across(folder: Path) -> None:
     source = RACY.format(function="slow").replace("check=check, ", "")
-    given = verdict(folder, source, "per_process", 300)
+    given = verdict(folder, source, "per_process", 1000)
     assert given.verdict == "holds", given
     assert "no state of one process was touched by two bodies" in given.why
 
