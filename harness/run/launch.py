@@ -52,6 +52,8 @@ class Launcher:
         if self.about["fork_after_setup"]:
             self._stages = Stages(self._open, self._pump)
         self.restored = frozenset(self.about["save_restore"])
+        self.fewest: int = self.about["threads"][0]
+        self.bodies: int = self.about["bodies"]
 
     def _start(self) -> dict[str, Any]:
         self._connection = connection = Connection()
