@@ -124,14 +124,14 @@ def _with_threads(schedule: Schedule, threads: int) -> Schedule:
 
 
 def _renamed(schedule: Schedule, threads: int, bodies: int) -> Schedule | None:
-    """The threads that it speaks of, as the lowest with the same bodies; None where they are more than ``threads``."""
-    spoken = {schedule.first}
+    """The threads of its directives, as the lowest with the same bodies; None where they are more than ``threads``."""
+    spoken: set[int] = set()
     for d in schedule.directives:
         spoken |= {_index(name) for name in (d.thread, d.does) if name.startswith("T")}
     new: dict[int, int] = {}
     for old in sorted(spoken):
         new[old] = next(i for i in range(old % bodies, old + 1, bodies) if i not in new.values())
-    if max(new.values()) >= threads:
+    if max(new.values(), default=0) >= threads:
         return None
 
     def name(old: str) -> str:
@@ -142,7 +142,7 @@ def _renamed(schedule: Schedule, threads: int, bodies: int) -> Schedule | None:
         replace(d, thread=name(d.thread), action=d.action if isinstance(d.action, Collect) else HandOver(name(d.does)))
         for d in schedule.directives
     ]
-    return replace(schedule, threads=threads, first=new[schedule.first], directives=tuple(directives))
+    return replace(schedule, threads=threads, first=new.get(schedule.first, 0), directives=tuple(directives))
 
 
 def _index(thread: str) -> int:
