@@ -13,6 +13,7 @@ from typing import Any
 from . import active, collect, raw
 from .actions import Action, Asked, Collect, Decider, HandOver
 from .blocked import WaitReport, describe, in_c
+from .dummy import forget_dummy
 from .isolate import Isolation
 from .managed import Gate, Managed, Status, ThreadGate
 
@@ -112,6 +113,8 @@ class Controller:
             finally:
                 if self.backend is not None:
                     self.backend.leave(me)
+                if not self.abandoned:
+                    forget_dummy()
         except Abandoned:
             return None
         except BaseException as error:
@@ -249,6 +252,7 @@ class Controller:
 
     def _end(self, me: Managed) -> None:
         me.status = Status.ENDED
+        self.by_ident.pop(me.ident, None)  # what the thread still finalizes as it goes is outside the run
         self.wake(me)
         if all(other.status is Status.ENDED for other in self.threads if not other.adopted):
             self._finish()
