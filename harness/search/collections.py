@@ -1,39 +1,180 @@
-"""One garbage collection at every point in turn, in every start order: does the outcome depend on GC timing?"""
+"""Collections: one at each place, in every start order, and at places of runs with one hand-over.
+
+What is garbage stays garbage. So the first collection of each control is as late as possible: what it doesn't find no
+earlier one does, and where it runs none of the program's code, few others are worth a run. What its finalizers read
+tells where the next ones go first: behind a write of such a state.
+"""
 
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 
 from harness.control.actions import Collect
 from harness.run.report import Report
-from harness.schedule.schedule import Directive
+from harness.schedule.schedule import Directive, Schedule
 
-from .strategy import Ground, Proposal
+from .knowledge import state_of
+from .strategy import MOST, STALE, Ground, Proposal
 
-_GENERATION = 2  # a full collection takes with it what a younger one would
+_BARE = 12  #: collections to try in a run at whose end one runs no code of the program
+_FULL = 2
+_KINDS = ("read", "write", "lock", "unlock", "marker", "start", "call", "line")
+
+
+@dataclass
+class Spot:
+    """A place of a run, named by the last point before it; ``writes``: the states written since the place before."""
+
+    thread: str
+    point: str
+    n: int
+    writes: set[str] = field(default_factory=set)
+
+
+def spots(report: Report) -> list[Spot]:
+    """Every place of a run at which a collection can be asked for, in order."""
+    found: list[Spot] = []
+    last: dict[str, tuple[int, Spot]] = {}
+    for thread, point, n, place in report.passes():
+        if point.partition(":")[0] not in _KINDS:
+            continue
+        held = last.get(thread)
+        if held is None or held[0] != place:
+            spot = Spot(thread, point, n)
+            found.append(spot)
+            last[thread] = place, spot
+        else:
+            spot = held[1]
+            spot.point, spot.n = point, n
+        state = state_of(point)
+        if state is not None and point.startswith("write:"):
+            spot.writes.add(state)
+    return found
+
+
+@dataclass
+class _Base:
+    """A schedule without a collection, and where one can be put into it."""
+
+    schedule: Schedule
+    left: list[Spot]
 
 
 class Collections:
     name = "gc"
-    share = 0.15
+    share = 0.2
 
     def __init__(self, ground: Ground) -> None:
         self.ground = ground
-        self._queue: deque[Proposal] = deque()
-        self._proposed: set[tuple[object, ...]] = set()
+        self._waiting: deque[tuple[Proposal, _Base]] = deque()  # proposed next: the last collection of each base
+        self._out: dict[tuple[object, ...], _Base] = {}  # those that have been proposed and not yet been told
+        self._again: deque[Proposal] = deque()
+        self._open: list[_Base] = []
+        self._touched: set[str] = set()  # states that finalizers read or write
+        self._switched: list[tuple[Schedule, Report]] = []
+        self._any = False  # some collection has run code of the program
+        self._seen: set[tuple[object, ...]] = set()
+        self._digests: set[str] = set()
+        self._stale = self._made = 0
+
+    # ---------------------------------------------------------------- what came of runs
 
     def told(self, proposal: Proposal, report: Report) -> None:
-        if proposal.strategy != "control":
-            return
-        points = list(self.ground.knowledge.candidates(report))
-        self.ground.random.shuffle(points)
-        for point in points:
-            directive = Directive(point.thread, point.point, point.n, Collect(_GENERATION))
-            new = Proposal(replace(proposal.schedule, directives=(directive,)), self.name)
-            if new.key not in self._proposed:
-                self._proposed.add(new.key)
-                self._queue.append(new)
+        if proposal.strategy == "control":
+            self._probe(proposal.schedule, report)
+        elif proposal.strategy == self.name:
+            self._learn(proposal, report)
+        elif len(report.switches) == 1 and not report.failed and len(self._switched) < 64:
+            self._switched.append((proposal.schedule.with_directives(report.directives), report))
+
+    def _probe(self, schedule: Schedule, report: Report) -> None:
+        places = spots(report)
+        if places:
+            last = places.pop()
+            self.ground.random.shuffle(places)
+            self._waiting.append((self._with(schedule, last, _FULL), _Base(schedule, places)))
+
+    def _learn(self, proposal: Proposal, report: Report) -> None:
+        self._stale = self._stale + 1 if report.digest in self._digests else 0
+        self._digests.add(report.digest)
+        for made in report.collections:
+            self._any = self._any or bool(made.ran)
+            for _, point, _ in report.log[made.at : made.until]:
+                state = state_of(point)
+                if state is not None:
+                    self._touched.add(state)
+        base = self._out.pop(proposal.key, None)
+        if base is not None:
+            seen = report.collections
+            if seen and not seen[0].found:
+                return  # nothing is garbage at the end: nothing was before
+            if seen and not seen[0].ran:
+                del base.left[_BARE:]
+            self._open.append(base)
+        elif report.collections and not report.collections[0].found:
+            self._full_instead(proposal)
+
+    def _full_instead(self, proposal: Proposal) -> None:
+        """A young collection found nothing: what there is may be older."""
+        if self.ground.base.threads and any(_generation(d) < _FULL for d in proposal.schedule.directives):
+            directives = tuple(
+                replace(d, action=Collect(_FULL)) if isinstance(d.action, Collect) else d
+                for d in proposal.schedule.directives
+            )
+            self._again.append(Proposal(proposal.schedule.with_directives(directives), self.name))
+
+    # ---------------------------------------------------------------- what to run next
 
     def next(self) -> Proposal | None:
-        return self._queue.popleft() if self._queue else None
+        for proposal in self._candidates():
+            if proposal.key not in self._seen:
+                self._seen.add(proposal.key)
+                return proposal
+        return None
+
+    def _candidates(self) -> Iterator[Proposal]:
+        random = self.ground.random
+        while self._waiting:
+            proposal, base = self._waiting.popleft()
+            self._out[proposal.key] = base
+            yield proposal
+        while self._again:
+            yield self._again.popleft()
+        if self._switched and self._any and random.random() < 0.3:
+            yield from self._combined(1)
+        while any(base.left for base in self._open):
+            base = random.choice([base for base in self._open if base.left])
+            yield self._with(base.schedule, self._pick(base.left), self._generation())
+        yield from self._combined(8)
+
+    def _combined(self, tries: int) -> Iterator[Proposal]:
+        """A collection in a run with one hand-over."""
+        if not self._any or not self._switched:
+            return
+        for _ in range(tries):
+            if self._stale >= STALE or self._made >= MOST:
+                return
+            schedule, report = self.ground.random.choice(self._switched)
+            places = spots(report)
+            if places:
+                self._made += 1
+                self.ground.random.shuffle(places)
+                yield self._with(schedule, self._pick(places), self._generation())
+
+    def _pick(self, places: list[Spot]) -> Spot:
+        """Takes one out: behind a write of a state that finalizers touch if there is such a place, else any."""
+        index = next((i for i, spot in enumerate(places) if spot.writes & self._touched), -1)
+        return places.pop(index)
+
+    def _generation(self) -> int:
+        return self.ground.random.choice((0, 1, 2, 2))
+
+    def _with(self, schedule: Schedule, spot: Spot, generation: int) -> Proposal:
+        directive = Directive(spot.thread, spot.point, spot.n, Collect(generation))
+        return Proposal(schedule.with_directives((*schedule.directives, directive)), self.name)
+
+
+def _generation(directive: Directive) -> int:
+    return directive.action.generation if isinstance(directive.action, Collect) else _FULL
