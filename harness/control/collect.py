@@ -47,12 +47,16 @@ def directed(control: Controller, me: Managed, point: str, n: int, generation: i
 
 def now(generation: int, ran: list[dict[str, Any]]) -> int:
     """The number of unreachable objects; what they and their callbacks ran is appended to ``ran``."""
+    # Finalizers are real code: let their points be seen although a trace callback may be running.
+    return int(sys.call_tracing(_collect, (generation, Finalizers(generation, ran))))
+
+
+def _collect(generation: int, notes: Finalizers) -> int:
     prior = sys.getprofile()
-    notes = Finalizers(sys._getframe(), generation, ran)
-    sys.setprofile(notes)
+    notes.base = sys._getframe()
+    sys.setprofile(notes)  # in here also what makes Python 3.11 trace again: call_tracing alone does not
     try:
-        # Finalizers are real code: let their points be seen although a trace callback may be running.
-        return int(sys.call_tracing(gc.collect, (generation,)))
+        return gc.collect(generation)
     finally:
         sys.setprofile(prior)
         notes.base = None

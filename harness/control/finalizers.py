@@ -10,10 +10,11 @@ from __future__ import annotations
 import gc
 import os
 import weakref
-from types import CodeType, FrameType
+from types import CodeType, FrameType, FunctionType
 from typing import Any
 
-_OUR_FOLDER = os.path.dirname(__file__) + os.sep
+_HERE = os.path.dirname(__file__)
+_OURS = (_HERE + os.sep, os.path.join(os.path.dirname(_HERE), "run") + os.sep)
 _SUSPENDABLE = 0x20 | 0x80 | 0x200  # CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR
 
 FINALIZER, CALLBACK, GENERATOR, OTHER = "finalizer", "weakref callback", "generator", "code"
@@ -34,23 +35,30 @@ class Finalizers:
     raised    the exception that Python only reports, empty where there was none (filled in by the run)
     """
 
-    def __init__(self, base: FrameType, generation: int, ran: list[dict[str, Any]]) -> None:
-        self.base: FrameType | None = base
+    def __init__(self, generation: int, ran: list[dict[str, Any]]) -> None:
+        self.base: FrameType | None = None  # the frame that collects
         self.ran = ran
         #: id of a weak reference with a callback -> type of what it refers to
         self.referents: dict[int, str] = {}
         for young in range(generation + 1):
             for value in gc.get_objects(generation=young):
-                for ref in weakref.getweakrefs(value):
-                    # not of proxies: an attribute of theirs is one of the object
-                    if issubclass(type(ref), weakref.ref) and ref.__callback__ is not None:
-                        self.referents[id(ref)] = _qualname(value)
+                self._watched(value)
+                if type(value) is FrameType:  # code objects are not tracked: only what holds them is
+                    self._watched(value.f_code)
+                elif type(value) is FunctionType:
+                    self._watched(value.__code__)
+
+    def _watched(self, value: Any) -> None:
+        for ref in weakref.getweakrefs(value):
+            # not of proxies: an attribute of theirs is one of the object
+            if issubclass(type(ref), weakref.ref) and ref.__callback__ is not None:
+                self.referents[id(ref)] = _qualname(value)
 
     def __call__(self, frame: FrameType, event: str, arg: Any) -> None:
         if event != "call":
             return
         back = frame.f_back
-        if back is None or frame.f_code.co_filename.startswith(_OUR_FOLDER):
+        if back is None or frame.f_code.co_filename.startswith(_OURS):
             return
         if back is self.base:
             self.ran.append(self._describe(frame))

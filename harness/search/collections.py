@@ -1,8 +1,8 @@
 """Collections: one at each place, in every start order, and at places of runs with one hand-over.
 
 What is garbage stays garbage. So the first collection of each control is as late as possible: what it doesn't find no
-earlier one does, and where it runs none of the program's code, few others are worth a run. What its finalizers read
-tells where the next ones go first: behind a write of such a state.
+earlier one does, and where it runs none of the program's code, few others are worth a run. What its finalizers touch
+tells where the next ones go first: behind a write of such a state, most of all where the writer will take it back.
 """
 
 from __future__ import annotations
@@ -20,13 +20,16 @@ from .strategy import MOST, STALE, Ground, Proposal
 
 _BARE = 12  #: collections to try in a run at whose end one runs no code of the program
 _FULL = 2
+_USUAL, _URGENT = 0.2, 1.0  #: shares: urgent while it knows a place where a finalizer would see what others must not
 _KINDS = ("read", "write", "lock", "unlock", "marker", "start", "call", "line")
 
 
 @dataclass
 class Spot:
-    """A place of a run, named by the last point before it; ``writes``: the states written since the place before."""
+    """A place of a run, named by the last point before it; ``writes``: the states written since the place before;
+    ``position``: how many-eth place it is."""
 
+    position: int
     thread: str
     point: str
     n: int
@@ -42,7 +45,7 @@ def spots(report: Report) -> list[Spot]:
             continue
         held = last.get(thread)
         if held is None or held[0] != place:
-            spot = Spot(thread, point, n)
+            spot = Spot(len(found), thread, point, n)
             found.append(spot)
             last[thread] = place, spot
         else:
@@ -64,7 +67,7 @@ class _Base:
 
 class Collections:
     name = "gc"
-    share = 0.2
+    share = _USUAL
 
     def __init__(self, ground: Ground) -> None:
         self.ground = ground
@@ -88,6 +91,10 @@ class Collections:
             self._learn(proposal, report)
         elif len(report.switches) == 1 and not report.failed and len(self._switched) < 64:
             self._switched.append((proposal.schedule.with_directives(report.directives), report))
+        self.share = _URGENT if self._waiting or self._hot() else _USUAL
+
+    def _hot(self) -> bool:
+        return any(self._rank(spot) == 0 for base in self._open for spot in base.left)
 
     def _probe(self, schedule: Schedule, report: Report) -> None:
         places = spots(report)
@@ -136,7 +143,7 @@ class Collections:
 
     def _candidates(self) -> Iterator[Proposal]:
         random = self.ground.random
-        while self._waiting:
+        while self._waiting and not self._hot():
             proposal, base = self._waiting.popleft()
             self._out[proposal.key] = base
             yield proposal
@@ -145,8 +152,12 @@ class Collections:
         if self._switched and self._any and random.random() < 0.3:
             yield from self._combined(1)
         while any(base.left for base in self._open):
-            base = random.choice([base for base in self._open if base.left])
+            left = [base for base in self._open if base.left]
+            random.shuffle(left)
+            base = min(left, key=lambda base: min(map(self._rank, base.left)))
             yield self._with(base.schedule, self._pick(base.left), self._generation())
+            if self._waiting and not self._hot():
+                yield from self._candidates()
         yield from self._combined(8)
 
     def _combined(self, tries: int) -> Iterator[Proposal]:
@@ -163,10 +174,17 @@ class Collections:
                 self.ground.random.shuffle(places)
                 yield self._with(schedule, self._pick(places), self._generation())
 
+    def _rank(self, spot: Spot) -> int:
+        touched = spot.writes & self._touched
+        return 2 if not touched else 0 if touched & self.ground.restored else 1
+
     def _pick(self, places: list[Spot]) -> Spot:
-        """Takes one out: behind a write of a state that finalizers touch if there is such a place, else any."""
-        index = next((i for i, spot in enumerate(places) if spot.writes & self._touched), -1)
-        return places.pop(index)
+        """Takes one out, of the best the first to come where a state will be taken back, else any."""
+        ranks = [self._rank(spot) for spot in places]
+        best = [spot for spot, rank in zip(places, ranks, strict=True) if rank == min(ranks)]
+        spot = min(best, key=lambda spot: spot.position) if min(ranks) == 0 else best[0]
+        places.remove(spot)
+        return spot
 
     def _generation(self) -> int:
         return self.ground.random.choice((0, 1, 2, 2))
