@@ -75,7 +75,7 @@ class Finalizers:
         else:
             for value in _arguments(code, frame):
                 if issubclass(type(value), weakref.ref):
-                    kind, of = CALLBACK, self.referents.get(id(value), "")
+                    kind, of = CALLBACK, of or self.referents.get(id(value), "")
         return {
             "kind": kind,
             "type": of.removeprefix("builtins."),

@@ -89,6 +89,8 @@ def _apart(report: Report) -> Report:
 def _overwritten(failing: Report) -> Cause | None:
     """No read saw a foreign value: did two threads' writes overlap (a save and restore that crossed)?"""
     leaked = next((f for f in failing.findings if f.kind == "state leaked"), None)
+    if leaked is None and any(made.ran for made in failing.collections):
+        return None  # what a finalizer counts is not what went wrong
     writers: dict[str, list[Access]] = {}
     for access in failing.accesses:
         if access["kind"] == "write":

@@ -8,7 +8,6 @@ tells where the next ones go first: behind a write of such a state, most of all 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from harness.control.actions import Collect
@@ -20,7 +19,9 @@ from .strategy import MOST, STALE, Ground, Proposal
 
 _BARE = 12  #: collections to try in a run at whose end one runs no code of the program
 _FULL = 2
-_USUAL, _URGENT = 0.2, 1.0  #: shares: urgent while it knows a place where a finalizer would see what others must not
+_COMBINED = 0.3  #: of the proposals are collections in runs with a hand-over, while there are both
+#: Shares: before anything is known; where the program has finalizers; while one would see what others must not.
+_USUAL, _MORE, _URGENT = 0.2, 0.5, 1.0
 _KINDS = ("read", "write", "lock", "unlock", "marker", "start", "call", "line")
 
 
@@ -91,7 +92,7 @@ class Collections:
             self._learn(proposal, report)
         elif len(report.switches) == 1 and not report.failed and len(self._switched) < 64:
             self._switched.append((proposal.schedule.with_directives(report.directives), report))
-        self.share = _URGENT if self._waiting or self._hot() else _USUAL
+        self.share = _URGENT if self._waiting or self._hot() else _MORE if self._any else _USUAL
 
     def _hot(self) -> bool:
         return any(self._rank(spot) == 0 for base in self._open for spot in base.left)
@@ -125,54 +126,47 @@ class Collections:
 
     def _full_instead(self, proposal: Proposal) -> None:
         """A young collection found nothing: what there is may be older."""
-        if self.ground.base.threads and any(_generation(d) < _FULL for d in proposal.schedule.directives):
-            directives = tuple(
-                replace(d, action=Collect(_FULL)) if isinstance(d.action, Collect) else d
-                for d in proposal.schedule.directives
-            )
-            self._again.append(Proposal(proposal.schedule.with_directives(directives), self.name))
+        *before, last = proposal.schedule.directives
+        if isinstance(last.action, Collect) and last.action.generation < _FULL:
+            full = replace(last, action=Collect(_FULL))
+            self._again.append(Proposal(proposal.schedule.with_directives((*before, full)), self.name))
 
     # ---------------------------------------------------------------- what to run next
 
     def next(self) -> Proposal | None:
-        for proposal in self._candidates():
+        while (proposal := self._one()) is not None:
             if proposal.key not in self._seen:
                 self._seen.add(proposal.key)
                 return proposal
         return None
 
-    def _candidates(self) -> Iterator[Proposal]:
-        random = self.ground.random
-        while self._waiting and not self._hot():
+    def _one(self) -> Proposal | None:
+        random, hot = self.ground.random, self._hot()
+        if self._waiting and not hot:
             proposal, base = self._waiting.popleft()
             self._out[proposal.key] = base
-            yield proposal
-        while self._again:
-            yield self._again.popleft()
-        if self._switched and self._any and random.random() < 0.3:
-            yield from self._combined(1)
-        while any(base.left for base in self._open):
-            left = [base for base in self._open if base.left]
+            return proposal
+        if self._again:
+            return self._again.popleft()
+        combined = self._combined() if not hot and random.random() < _COMBINED else None
+        if combined is not None:
+            return combined
+        left = [base for base in self._open if base.left]
+        if left:
             random.shuffle(left)
             base = min(left, key=lambda base: min(map(self._rank, base.left)))
-            yield self._with(base.schedule, self._pick(base.left), self._generation())
-            if self._waiting and not self._hot():
-                yield from self._candidates()
-        yield from self._combined(8)
+            return self._with(base.schedule, self._pick(base.left), self._generation())
+        return self._combined()
 
-    def _combined(self, tries: int) -> Iterator[Proposal]:
+    def _combined(self) -> Proposal | None:
         """A collection in a run with one hand-over."""
-        if not self._any or not self._switched:
-            return
-        for _ in range(tries):
-            if self._stale >= STALE or self._made >= MOST:
-                return
-            schedule, report = self.ground.random.choice(self._switched)
-            places = spots(report)
-            if places:
-                self._made += 1
-                self.ground.random.shuffle(places)
-                yield self._with(schedule, self._pick(places), self._generation())
+        if not self._any or not self._switched or self._stale >= STALE or self._made >= MOST:
+            return None
+        schedule, report = self.ground.random.choice(self._switched)
+        places = spots(report)
+        self._made += 1
+        self.ground.random.shuffle(places)
+        return self._with(schedule, self._pick(places), self._generation()) if places else None
 
     def _rank(self, spot: Spot) -> int:
         touched = spot.writes & self._touched
@@ -192,7 +186,3 @@ class Collections:
     def _with(self, schedule: Schedule, spot: Spot, generation: int) -> Proposal:
         directive = Directive(spot.thread, spot.point, spot.n, Collect(generation))
         return Proposal(schedule.with_directives((*schedule.directives, directive)), self.name)
-
-
-def _generation(directive: Directive) -> int:
-    return directive.action.generation if isinstance(directive.action, Collect) else _FULL
