@@ -1,7 +1,7 @@
 """Collections: one at each place, in every start order, and at places of runs with one hand-over.
 
 What is garbage stays garbage. So the first collection of each control is as late as possible: what it doesn't find no
-earlier one does, and where it runs none of the program's code, few others are worth a run. What its finalizers touch
+earlier one does, and where it runs no code that passes a point, few others are worth a run. What its finalizers touch
 tells where the next ones go first: behind a write of such a state, most of all where the writer will take it back.
 """
 
@@ -17,10 +17,11 @@ from harness.schedule.schedule import Directive, Schedule
 from .knowledge import state_of
 from .strategy import MOST, STALE, Ground, Proposal
 
-_BARE = 12  #: collections to try in a run at whose end one runs no code of the program
+#: Collections to try in a run at whose end one runs no code of the program, or code that passes no point.
+_BARE, _UNSEEN = 12, 40
 _FULL = 2
 _COMBINED = 0.3  #: of the proposals are collections in runs with a hand-over, while there are both
-#: Shares: before anything is known; where the program has finalizers; while one would see what others must not.
+#: Shares: where nothing else is known; where finalizers pass points; while one would see what others must not.
 _USUAL, _MORE, _URGENT = 0.2, 0.5, 1.0
 _KINDS = ("read", "write", "lock", "unlock", "marker", "start", "call", "line")
 
@@ -78,7 +79,8 @@ class Collections:
         self._open: list[_Base] = []
         self._touched: set[str] = set()  # states that finalizers read or write
         self._switched: list[tuple[Schedule, Report]] = []
-        self._any = False  # some collection has run code of the program
+        self._any = False  # some collection has run code of the program,
+        self._matters = False  # and that code has passed points
         self._seen: set[tuple[object, ...]] = set()
         self._digests: set[str] = set()
         self._stale = self._made = 0
@@ -92,7 +94,8 @@ class Collections:
             self._learn(proposal, report)
         elif len(report.switches) == 1 and not report.failed and len(self._switched) < 64:
             self._switched.append((proposal.schedule.with_directives(report.directives), report))
-        self.share = _URGENT if self._waiting or self._hot() else _MORE if self._any else _USUAL
+        known = self._matters or not self._digests
+        self.share = _URGENT if self._hot() else _MORE if known else _USUAL
 
     def _hot(self) -> bool:
         return any(self._rank(spot) == 0 for base in self._open for spot in base.left)
@@ -109,6 +112,7 @@ class Collections:
         self._digests.add(report.digest)
         for made in report.collections:
             self._any = self._any or bool(made.ran)
+            self._matters = self._matters or made.until > made.at
             for _, point, _ in report.log[made.at : made.until]:
                 state = state_of(point)
                 if state is not None:
@@ -118,8 +122,8 @@ class Collections:
             seen = report.collections
             if seen and not seen[0].found:
                 return  # nothing is garbage at the end: nothing was before
-            if seen and not seen[0].ran:
-                del base.left[_BARE:]
+            if seen and seen[0].until == seen[0].at:
+                del base.left[_UNSEEN if seen[0].ran else _BARE :]
             self._open.append(base)
         elif report.collections and not report.collections[0].found:
             self._full_instead(proposal)

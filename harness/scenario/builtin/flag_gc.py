@@ -78,6 +78,7 @@ def prepare() -> None:
 SCENARIO = Scenario(
     bodies=[tracer, *[dropper] * (MAX_THREADS - 1)],
     setup=Shared,
+    fork_after_setup=True,
     prepare=prepare,
     check=check,
     summary="a trace; a collection runs a finalizer that makes a warm compiled call",

@@ -62,6 +62,7 @@ def collect(shared: Shared) -> None:
 SCENARIO = Scenario(
     bodies=[compiler],
     setup=Shared,
+    fork_after_setup=True,
     prepare=lambda: rehearse(Shared, [compiler, collect]),
     check=check,
     summary="a compile that goes through a module's globals, from which a collection takes names",
