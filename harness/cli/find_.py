@@ -18,12 +18,14 @@ from harness.search.certify import negative
 from harness.search.reduce import reduce
 from harness.verdict.why import cause_of
 
+from . import campaign
 from . import options as shared
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    shared.add_scenario(parser)
+    shared.add_scenario(parser, several=True)
     shared.add_search(parser, 400)
+    campaign.arguments(parser)
     parser.add_argument("--fix", default="none", metavar="F", help="a fix in force during every run")
     parser.add_argument("--seconds", type=shared.seconds, metavar="S", help="time at most")
     parser.add_argument("--strategy", choices=STRATEGIES, default="portfolio")
@@ -33,6 +35,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     fix = find_fix(options.fix)
+    if options.store is not None:
+        return campaign.run(options)
+    campaign.none_of_it(options)
+    options.scenario = options.scenario[0]
     began = time.monotonic()
     with Launcher(options.scenario, free=options.mode == "free", jobs=options.jobs) as launcher:
         found, base = _search(options, launcher, fix.name)

@@ -11,6 +11,7 @@ from harness.control.instrument import Instruments
 from harness.errors import UserError
 from harness.fixes.registry import find_fix
 from harness.scenario import Scenario
+from harness.scenario.digest import source_digest
 from harness.scenario.load import load
 from harness.states import Table, scan
 
@@ -67,6 +68,7 @@ class World:
             "seconds": self.scenario.seconds,
             "summary": self.scenario.summary,
             "torch": self._torch_version(),
+            "digest": source_digest(self.module),
         }
 
     def _torch_version(self) -> str:
