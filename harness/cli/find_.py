@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import platform
+import sys
 import time
 from pathlib import Path
 
@@ -64,13 +65,21 @@ def run(options: argparse.Namespace) -> int:
             "rests_on": negative(found).says,
         }
         text = f"none found: {negative(found).says}"
+        artefact: tuple[Schedule, dict[str, object]] | None = None
         if found.failures:
-            text = _failure(options, launcher, found, data)
+            try:
+                text, artefact = _failure(options, launcher, found, data)
+            except KeyboardInterrupt:  # what was found is not lost with what was to be made of it
+                print(f"harness: found, not yet reduced: {to_token(found.failures[0][0])}", file=sys.stderr)
+                raise
         data["seconds"] = round(time.monotonic() - began, 3)
     if options.json:
         shared.emit(data)
     else:
         print(text)
+    if options.output is not None and artefact is not None:  # last: a full disk does not take the answer with it
+        sys.stdout.flush()
+        write_file(options.output, artefact[0], **artefact[1])
     return int(bool(found.failures))
 
 
@@ -97,7 +106,10 @@ def _search(options: argparse.Namespace, launcher: Launcher, fix: str) -> tuple[
     return found, base
 
 
-def _failure(options: argparse.Namespace, launcher: Launcher, found: Exploration, data: dict[str, object]) -> str:
+def _failure(
+    options: argparse.Namespace, launcher: Launcher, found: Exploration, data: dict[str, object]
+) -> tuple[str, tuple[Schedule, dict[str, object]]]:
+    """(what to print, what to write into a file); fills ``data``."""
     first, report = found.failures[0]
     schedule, report, _ = reduce(launcher, first, report, options.fix)
     same = sum(
@@ -118,16 +130,17 @@ def _failure(options: argparse.Namespace, launcher: Launcher, found: Exploration
         replay={"times": options.times, "same": same},
         rests_on=f"{found.schedules} schedules over {found.points} points",
     )
-    if options.output is not None:
-        write_file(
-            options.output, schedule, token=token, original=first.to_json(), fix=options.fix, outcome=report.outcome,
-            signature=report.signature, torch=data["torch"], python=data["python"], platform=platform.platform(),
-        )  # fmt: skip
+    artefact = {
+        "token": token, "original": first.to_json(), "original_token": to_token(first), "fix": options.fix,
+        "outcome": report.outcome, "signature": report.signature, "digest": launcher.about["digest"],
+        "torch": data["torch"], "python": data["python"], "platform": platform.platform(),
+    }  # fmt: skip
     fix = f" --fix {options.fix}" if options.fix != "none" else ""
-    return "\n".join(
+    text = "\n".join(
         [
             f"found after {found.schedules} schedules over {found.points} points; replayed {same} of {options.times} times",
             as_text(schedule, recorded, cause) + fix,
             f"token     {token}",
         ]
     )
+    return text, (schedule, artefact)

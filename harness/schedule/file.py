@@ -24,6 +24,8 @@ def write_file(path: Path, schedule: Schedule, **about: Any) -> None:
     """
     data = {"format": FORMAT, "schedule": schedule.to_json(), **about}
     temporary = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
+    if path.exists() and not path.is_file():  # a rename would take a device's or a pipe's place
+        raise UserError(f"{path}: not a file that can be written")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with open(temporary, "x", encoding="utf-8") as file:
