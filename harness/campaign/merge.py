@@ -25,7 +25,7 @@ def merge(paths: Sequence[Path]) -> Content:
             part = store.content
         if together is None:
             together = Content(part.plan)
-        elif why := together.plan.difference(part.plan):
+        elif why := part.plan.difference(together.plan):
             raise UserError(f"{path}: of another campaign than {paths[0]}: {why}")
         for number, unit in part.units.items():
             if number in together.units and together.units[number] != unit:

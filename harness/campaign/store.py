@@ -28,6 +28,7 @@ from .plan import Plan
 FORMAT = 1
 _APPLICATION = 0x72616365  # "race"
 _FILE = "campaign.db"
+_LEAST = 512  # bytes of the smallest database that is not empty
 _TABLES = """
 CREATE TABLE plan (body TEXT NOT NULL, digest TEXT NOT NULL);
 CREATE TABLE units (number INTEGER PRIMARY KEY, body TEXT NOT NULL, seconds REAL NOT NULL, digest TEXT NOT NULL);
@@ -72,11 +73,13 @@ class Store:
         except BaseException:
             self.close()
             raise
-        if plan is not None and (why := plan.difference(self.content.plan)):
+        if plan is not None and (why := self.content.plan.difference(plan)):
             self.close()
             raise UserError(f"{self.path}: a store of another campaign: {why}; name another store")
 
     def _open(self, writes: bool) -> None:
+        if self.path.exists() and 0 < self.path.stat().st_size < _LEAST:
+            raise UserError(f"{self.path}: not a store of a campaign")  # SQLite would take it for an empty one
         mode = "rwc" if writes else "rw" if os.access(self.path, os.W_OK) else "ro"
         uri = f"file:{quote(str(self.path.absolute()))}?mode={mode}"
         self._connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=0)
@@ -108,7 +111,8 @@ class Store:
             raise UserError(f"{self.path}: a store of format {version}; this version reads {FORMAT}")
         problems = self._run("PRAGMA integrity_check(1)")
         if problems != [("ok",)]:
-            raise UserError(f"{self.path}: corrupt: {problems[0][0]}; restore a copy, or name another store")
+            what = str(problems[0][0]).strip().splitlines()[-1]
+            raise UserError(f"{self.path}: corrupt: {what}; restore a copy, or name another store")
         try:
             content = self._rows()
         except (KeyError, TypeError, ValueError) as error:

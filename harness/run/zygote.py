@@ -178,7 +178,10 @@ def main() -> None:
         signal.signal(signal.SIGTERM, _gone)
         die_with_parent(parent, signal.SIGTERM)  # from here on there may be something to clear away
         client.sendall(wire.pack({"about": world.about()}))
-        Zygote(client, world).serve()
+        try:
+            Zygote(client, world).serve()
+        finally:
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)  # the end of the socket is seen before the signal comes
     except (_ClientGone, BrokenPipeError, ConnectionResetError):
         pass
     finally:
