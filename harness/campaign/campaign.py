@@ -27,11 +27,15 @@ class Watcher(Protocol):
 class Campaign:
     """store    open, of the same plan
     seeds    how many rounds, None for no end
+    interpreter  of the environment in which runs are made, where it is not this one
     """
 
-    def __init__(self, plan: Plan, store: Store, *, shard: Shard, seeds: int | None, jobs: int, watcher: Watcher) -> None:
+    def __init__(
+        self, plan: Plan, store: Store, *, shard: Shard, seeds: int | None, jobs: int, watcher: Watcher,
+        interpreter: str | None = None,
+    ) -> None:  # fmt: skip
         self.plan, self.store, self.watcher = plan, store, watcher
-        self.jobs = jobs
+        self.jobs, self.interpreter = jobs, interpreter
         self.units = len(list(plan.numbers(shard, seeds))) if seeds is not None else None
         self.done = 0
         self.flying: dict[int, tuple[int, int]] = {}  # unit to (schedules, failing) so far
@@ -72,7 +76,7 @@ class Campaign:
         if first is None:
             return
         self._next.appendleft(first)
-        with Crew(self.plan, min(self.jobs, len(self._next))) as crew:
+        with Crew(self.plan, min(self.jobs, len(self._next)), self.interpreter) as crew:
             while True:
                 for member in crew.idle():
                     number = self._take(member.scenario)

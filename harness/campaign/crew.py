@@ -22,7 +22,7 @@ _CLOSING = 10.0  # seconds a worker has for the end of what it started
 
 
 class _Member:
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan, interpreter: str | None) -> None:
         self.socket, theirs = socket.socketpair()
         root = str(Path(__file__).resolve().parents[2])
         path = os.pathsep.join([root, *filter(None, [os.environ.get("PYTHONPATH")])])
@@ -38,7 +38,7 @@ class _Member:
         self.reader = wire.Reader()
         self.unit: int | None = None
         self.scenario = ""
-        self.socket.sendall(wire.pack(plan.to_json()))
+        self.socket.sendall(wire.pack({"plan": plan.to_json(), "interpreter": interpreter}))
 
     def last_words(self) -> str:
         self.process.wait()
@@ -51,13 +51,13 @@ class _Member:
 class Crew:
     """``jobs`` workers; nothing is left of them when it is closed."""
 
-    def __init__(self, plan: Plan, jobs: int) -> None:
+    def __init__(self, plan: Plan, jobs: int, interpreter: str | None = None) -> None:
         self.plan = plan
         self.selector = selectors.DefaultSelector()
         self.members: list[_Member] = []
         try:
             for _ in range(jobs):
-                member = _Member(plan)
+                member = _Member(plan, interpreter)
                 self.members.append(member)
                 self.selector.register(member.socket, selectors.EVENT_READ, member)
         except BaseException:

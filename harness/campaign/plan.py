@@ -12,7 +12,6 @@ strategies that draw.
 from __future__ import annotations
 
 import hashlib
-import platform
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from itertools import count
@@ -79,12 +78,13 @@ class Plan:
 
     @classmethod
     def make(
-        cls, cells: tuple[Cell, ...], *, free: bool, fix: str, strategy: str, budget: int, seed: int, times: int
-    ) -> Plan:
+        cls, cells: tuple[Cell, ...], *, free: bool, fix: str, strategy: str, budget: int, seed: int, times: int,
+        python: str,
+    ) -> Plan:  # fmt: skip
         later = tuple(name for name in STRATEGIES if name not in _DRAW_NOTHING)
         if strategy != "portfolio":
             later = (strategy,)
-        return cls(cells, free, fix, strategy, budget, seed, times, later, platform.python_version(), engine_digest())
+        return cls(cells, free, fix, strategy, budget, seed, times, later, python, engine_digest())
 
     def unit(self, number: int) -> Unit:
         turn, place = divmod(number, len(self.cells))

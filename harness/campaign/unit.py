@@ -15,7 +15,7 @@ from harness.search.certify import negative
 from harness.search.reduce import reduce
 
 from .pairs import Pairs
-from .plan import Plan, Unit
+from .plan import Cell, Plan, Unit
 
 #: Kinds of failure that are reduced in a unit; of more, a program that never fails twice alike, the original is kept.
 REDUCED = 10
@@ -29,7 +29,7 @@ class _OneAtATime:
 
     def __init__(self, runner: Runner, see: Callable[[Report], None]) -> None:
         self.runner, self.see = runner, see
-        self.restored = runner.restored
+        self.restored, self.fewest, self.bodies = runner.restored, runner.fewest, runner.bodies
 
     def start(self, job: Job) -> int:
         return self.runner.start(job)
@@ -58,7 +58,7 @@ def run_unit(runner: Runner, plan: Plan, unit: Unit, told: Told) -> dict[str, An
         counts[kind] += 1
         if kind not in first:
             first[kind] = schedule, report
-            told(_failure(cell.digest, cell.torch, kind, schedule, report))
+            told(_failure(plan, cell, kind, schedule, report))
         return False
 
     base = Schedule(cell.scenario, cell.threads, free=plan.free, axes=dict(cell.axes))
@@ -71,7 +71,7 @@ def run_unit(runner: Runner, plan: Plan, unit: Unit, told: Told) -> dict[str, An
         minimal, reduced, _ = reduce(plain, original, report, plan.fix)
         again = [report for _, report in plain.map(Job(minimal, plan.fix) for _ in range(plan.times))]
         same = sum(report.digest == reduced.digest for report in again)
-        message = _failure(cell.digest, cell.torch, kind, original, report)
+        message = _failure(plan, cell, kind, original, report)
         message["failure"].update(
             minimal=minimal.to_json(),
             token=to_token(minimal),
@@ -97,7 +97,7 @@ def _storable(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode()
 
 
-def _failure(digest: str, torch: str, kind: tuple[str, str], original: Schedule, report: Report) -> dict[str, Any]:
+def _failure(plan: Plan, cell: Cell, kind: tuple[str, str], original: Schedule, report: Report) -> dict[str, Any]:
     return {
         "outcome": kind[0],
         "signature": kind[1],
@@ -109,9 +109,9 @@ def _failure(digest: str, torch: str, kind: tuple[str, str], original: Schedule,
             "token": to_token(original),
             "minimal_signature": kind[1],
             "replay": {"times": 0, "same": 0},
-            "digest": digest,
-            "torch": torch,
-            "python": platform.python_version(),
+            "digest": cell.digest,
+            "torch": cell.torch,
+            "python": plan.python,
             "platform": platform.platform(),
         },
     }

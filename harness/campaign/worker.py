@@ -27,15 +27,16 @@ class Worker:
     def __init__(self, client: socket.socket) -> None:
         self.client = client
         self.launcher: Launcher | None = None
+        self.interpreter: str | None = None
         self._said = 0.0
 
     def serve(self) -> None:
-        """First message: the plan. Every other: the number of a unit."""
+        """First message: the plan, and whose Python makes the runs. Every other: the number of a unit."""
         reader, plan = wire.Reader(), None
         while data := self.client.recv(1 << 16):
             for message in reader.feed(data):
                 if plan is None:
-                    plan = Plan.from_json(message)
+                    plan, self.interpreter = Plan.from_json(message["plan"]), message["interpreter"]
                 else:
                     self._make(plan, message["unit"])
 
@@ -59,7 +60,7 @@ class Worker:
         if self.launcher is None or self.launcher.reference != cell.scenario:
             if self.launcher is not None:
                 self.launcher.close()
-            self.launcher = Launcher(cell.scenario, free=free, jobs=1)
+            self.launcher = Launcher(cell.scenario, free=free, jobs=1, python=self.interpreter)
             if self.launcher.about["digest"] != cell.digest:
                 raise UserError(f"{cell.scenario}: its source changed while the campaign ran")
         return self.launcher

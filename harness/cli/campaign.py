@@ -49,7 +49,10 @@ def run(options: argparse.Namespace) -> int:
         shown = Shown(store)
         seeds = options.seeds or (None if options.seconds is not None else 1)
         jobs = options.jobs or max(1, len(os.sched_getaffinity(0)))
-        campaign = Campaign(plan, store, shard=options.shard or Shard(), seeds=seeds, jobs=jobs, watcher=shown)
+        campaign = Campaign(
+            plan, store, shard=options.shard or Shard(), seeds=seeds, jobs=jobs, watcher=shown,
+            interpreter=shared.interpreter(options),
+        )  # fmt: skip
         try:
             campaign.run(options.seconds)
         except KeyboardInterrupt:
@@ -69,15 +72,17 @@ def run(options: argparse.Namespace) -> int:
 
 def _plan(options: argparse.Namespace) -> Plan:
     """Every scenario is loaded once, so that a mistake shows before anything is run."""
-    free, cells = options.mode == "free", []
+    free, interpreter, python = options.mode == "free", shared.interpreter(options), ""
+    cells = []
     for reference in dict.fromkeys(options.scenario):
         one = copy.copy(options)
         one.scenario = reference
-        with Launcher(reference, free=free, jobs=1) as launcher:
+        with Launcher(reference, free=free, jobs=1, python=interpreter) as launcher:
             about = launcher.about
+            python = about["python"]
             for threads in shared.thread_counts(one, launcher):
                 cells.append(Cell(reference, threads, shared.axes(one, launcher), about["digest"], about["torch"]))
     return Plan.make(
         tuple(cells), free=free, fix=options.fix, strategy=options.strategy, budget=options.budget,
-        seed=options.seed, times=options.times,
+        seed=options.seed, times=options.times, python=python,
     )  # fmt: skip

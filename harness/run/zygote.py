@@ -1,8 +1,9 @@
 """The forking parent: imports torch once, under cooperative locks, and forks a fresh child for every run.
 
 ``python -m harness.run.zygote FD SCENARIO MODE PARENT`` talks over the socket FD. It is single-threaded: the state in
-which every child starts is the same. When its client goes away, however that happens, it ends, and with it its children
-and all that they started: what a run leaves behind becomes a child of this process, and is killed.
+which every child starts is the same. A *stage* is a child that has done the set-up and serves a socket of its own in
+the same way. When its client goes away, however that happens, it ends, and with it its children and all that they
+started: what a run leaves behind becomes a child of this process, and is killed.
 """
 
 from __future__ import annotations
@@ -23,8 +24,9 @@ install.install()
 
 from harness.errors import UserError  # noqa: E402
 
-from . import child, warm, wire  # noqa: E402
+from . import child, stage, warm, wire  # noqa: E402
 from .death import adopt_orphans, children, die_with_parent, kill_children  # noqa: E402
+from .execute import Ready  # noqa: E402
 from .job import Job  # noqa: E402
 from .world import World  # noqa: E402
 
@@ -46,10 +48,13 @@ class _Running:
 
 
 class Zygote:
-    def __init__(self, client: socket.socket, world: World) -> None:
+    def __init__(self, client: socket.socket, world: World, ready: Ready | None = None) -> None:
         self.client = client
         self.world = world
+        self.ready = ready
+        self.stages: set[int] = set()
         self.requests = wire.Reader()
+        self.handed_over: list[int] = []
         self.running: dict[int, _Running] = {}
         self.selector = selectors.DefaultSelector()
         self.selector.register(client, selectors.EVENT_READ)
@@ -60,11 +65,15 @@ class Zygote:
         while True:
             for key, _ in self.selector.select(0.5 if self.running else None):
                 if key.fd == self.client.fileno():
-                    data = self.client.recv(1 << 20)
+                    data, files, *_ = socket.recv_fds(self.client, 1 << 20, 4)
+                    self.handed_over += files
                     if not data:
                         return
                     for message in self.requests.feed(data):
-                        self._launch(message)
+                        if "stage" in message:
+                            self._open_stage(message, self.handed_over.pop(0))
+                        else:
+                            self._launch(message)
                 else:
                     self._read(key.fd, key.data)
             now = raw.monotonic()
@@ -82,14 +91,10 @@ class Zygote:
         pid = os.fork()
         if pid == 0:
             try:
-                self.selector.close()
-                self.client.close()
-                for other in self.running.values():
-                    for fd in other.open_fds:
-                        os.close(fd)
+                self._forget()
                 os.close(report_read)
                 os.close(noise_read)
-                child.main(self.world, job, self.pid, report_write, noise_write)
+                child.main(self.world, job, self.pid, report_write, noise_write, self.ready)
             finally:
                 os._exit(1)
         os.close(report_write)
@@ -99,6 +104,33 @@ class Zygote:
         self.running[pid] = run
         self.selector.register(report_read, selectors.EVENT_READ, (run, True))
         self.selector.register(noise_read, selectors.EVENT_READ, (run, False))
+
+    def _forget(self) -> None:
+        """In a child: what is the parent's is closed."""
+        self.selector.close()
+        self.client.close()
+        for other in self.running.values():
+            for fd in other.open_fds:
+                os.close(fd)
+
+    def _open_stage(self, message: dict[str, Any], fd: int) -> None:
+        self.stages = {pid for pid in self.stages if os.waitpid(pid, os.WNOHANG) == (0, 0)}
+        pid = os.fork()
+        if pid == 0:
+            try:
+                self._forget()
+                signal.signal(signal.SIGTERM, signal.SIG_DFL)
+                die_with_parent(self.pid)
+                adopt_orphans()
+                client = socket.socket(fileno=fd)
+                ready = stage.make_ready(self.world, Job.from_json(message["stage"]))
+                client.sendall(wire.pack({"ready": True}))
+                Zygote(client, self.world, ready).serve()
+            finally:
+                kill_children()
+                os._exit(0)  # the client sees that the socket is closed, and lets every run do its set-up
+        os.close(fd)
+        self.stages.add(pid)
 
     def _read(self, fd: int, data: tuple[_Running, bool]) -> None:
         run, is_report = data
@@ -147,7 +179,7 @@ class Zygote:
         run keeps what its own descendants leave, so that no child but the runs is another's."""
         with contextlib.suppress(ProcessLookupError):  # it ended before it had a group of its own
             os.killpg(pid, signal.SIGKILL)
-        kill_children(spare=self.prepared | self.running.keys())
+        kill_children(spare=self.prepared | self.stages | self.running.keys())
 
 
 class _ClientGone(BaseException):

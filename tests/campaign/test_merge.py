@@ -53,7 +53,7 @@ def test_two_shards_are_one_campaign(tmp_path: Path, capsys: pytest.CaptureFixtu
 
 
 CELLS = (Cell("a.py", 2, {}, "d1", ""), Cell("b.py", 2, {}, "d2", ""))
-PLAN = Plan.make(CELLS, free=False, fix="none", strategy="portfolio", budget=40, seed=0, times=2)
+PLAN = Plan.make(CELLS, free=False, fix="none", strategy="portfolio", budget=40, seed=0, times=2, python="3.11.7")
 
 
 def unit(schedules: int) -> dict[str, Any]:
@@ -96,7 +96,7 @@ def test_nothing_is_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture[st
 
 def test_other_campaigns_and_contradictions_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     one = made(tmp_path / "1.db", 0)
-    other = Plan.make(CELLS[:1], free=False, fix="none", strategy="portfolio", budget=40, seed=0, times=2)
+    other = Plan.make(CELLS[:1], free=False, fix="none", strategy="portfolio", budget=40, seed=0, times=2, python="3.11.7")
     refused(capsys, "another campaign", one, made(tmp_path / "2.db", 0, plan=other), "-o", tmp_path / "new.db")
     with Store(tmp_path / "3.db", PLAN) as store:
         store.add_unit(0, unit(99), 1.0)

@@ -15,7 +15,7 @@ from harness.search import STRATEGIES
 
 def plan(cells: int, strategy: str = "portfolio") -> Plan:
     made = tuple(Cell(f"{index}.py", 2, {"x": index}, "d", "") for index in range(cells))
-    return Plan.make(made, free=False, fix="none", strategy=strategy, budget=9, seed=5, times=1)
+    return Plan.make(made, free=False, fix="none", strategy=strategy, budget=9, seed=5, times=1, python="3.11.7")
 
 
 def test_units_go_round() -> None:
