@@ -95,7 +95,7 @@ def body(shared):
     subprocess.Popen(WAITS, start_new_session=True)
     subprocess.run(["/bin/sh", "-c", 'setsid "$0" "$@" &', *WAITS])
     {last}
-scenario = Scenario([body, body], seconds=100_000.0)
+scenario = Scenario([body, body], setup=lambda axes: None, fork_after_setup={staged}, seconds=100_000.0)
 """
 STAYS = """
     with open({fifo!r}, "w"):
@@ -111,12 +111,12 @@ def reached(fifo: Path) -> None:
     os.close(reader)
 
 
-def leaving(folder: Path, stays: bool) -> tuple[str, str, Path]:
+def leaving(folder: Path, stays: bool, staged: bool) -> tuple[str, str, Path]:
     """Reference, the mark of what bodies start, and the pipe that opens once both runs' processes are there."""
     fifo, mark = folder / "fifo", f"left-by-{folder.name}"
     os.mkfifo(fifo)
     last = STAYS.format(fifo=str(fifo)) if stays else ""
-    return write(folder, LEAVES.format(mark=mark, last=last.strip()), "leaves"), mark, fifo
+    return write(folder, LEAVES.format(mark=mark, last=last.strip(), staged=staged), "leaves"), mark, fifo
 
 
 def gone(mark: str) -> bool:
@@ -134,19 +134,20 @@ def gone(mark: str) -> bool:
     return processes_of(mark) == []
 
 
-def test_what_a_run_starts_ends_with_it(tmp_path: Path) -> None:
-    reference, mark, _ = leaving(tmp_path, stays=False)
+@pytest.mark.parametrize("staged", [False, True])
+def test_what_a_run_starts_ends_with_it(tmp_path: Path, staged: bool) -> None:
+    reference, mark, _ = leaving(tmp_path, stays=False, staged=staged)
     with Launcher(reference, jobs=2) as launcher:
         outcomes = [report.outcome for _, report in launcher.map(Job(Schedule(reference, 2)) for _ in range(4))]
         assert outcomes == ["ok"] * 4
         assert processes_of(mark) == []
         assert launcher._process is not None
-        assert children_of(launcher._process.pid) == []
+        assert len(children_of(launcher._process.pid)) == int(staged)
 
 
-@pytest.mark.parametrize("fix", ["none", "per_process"])
-def test_a_killed_client_leaves_nothing_that_bodies_started(tmp_path: Path, fix: str) -> None:
-    reference, mark, fifo = leaving(tmp_path, stays=True)
+@pytest.mark.parametrize(("fix", "staged"), [("none", False), ("none", True), ("per_process", False)])
+def test_a_killed_client_leaves_nothing_that_bodies_started(tmp_path: Path, fix: str, staged: bool) -> None:
+    reference, mark, fifo = leaving(tmp_path, stays=True, staged=staged)
     client = subprocess.Popen(
         [sys.executable, "-m", "harness", "find", reference, "--fix", fix, "--jobs", "1"],
         env={**os.environ, "PYTHONPATH": str(Path(harness.__file__).parents[1])},

@@ -36,7 +36,7 @@ def check(log, results):
 scenario = Scenario([body, body], setup=lambda axes: [], check=check)
 """
 SAFE = """
-scenario = Scenario([lambda shared: marker("a"), lambda shared: marker("b")])
+scenario = Scenario([lambda shared: marker("a"), lambda shared: None])
 """
 
 
