@@ -25,14 +25,14 @@ def command(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> tuple
 def test_a_campaign(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lost, safe = write(tmp_path, LOST, "lost"), write(tmp_path, SAFE, "safe")
     store = tmp_path / "s.db"
-    status, out, err = command(capsys, "find", lost, safe, "--store", store, "--budget", "200", "--jobs", "1")
+    status, out, err = command(capsys, "find", lost, safe, "--store", store, "--budget", "30", "--jobs", "1")
     assert status == 1, err
     token = next(line for line in err.splitlines() if "harness replay" in line).split()[-1]
     assert f"harness replay {token}\n" in out
     assert "replayed 5 of 5 times" in out
-    assert f"{safe}, 2 threads  none found: " in out
+    assert f"{safe}, 2 threads  nothing shown: " in out
     assert "source " in out
-    again = command(capsys, "find", lost, safe, "--store", store, "--budget", "200")
+    again = command(capsys, "find", lost, safe, "--store", store, "--budget", "30")
     assert again == (1, out, ""), "nothing is left to do, and nothing new is told"
     assert command(capsys, "merge", store) == (0, out.removeprefix(f"{store}: "), "")
     item = json.loads(command(capsys, "merge", store, "--json")[1])["failures"][0]
