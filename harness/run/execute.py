@@ -15,6 +15,7 @@ from harness.control import collect, raw
 from harness.control.actions import Decider
 from harness.control.backends import Backend
 from harness.control.controller import Abandoned, Controller, Switch
+from harness.control.isolate import Isolation
 from harness.control.managed import Managed, Status
 from harness.control.shield import shield
 from harness.control.sparse import Sparse
@@ -103,6 +104,8 @@ def execute(
         stack.enter_context(_reported(control, unraisable))
         shared = ready.shared if ready is not None else stack.enter_context(set_up(scenario, job, fix))
         before = snapshot(table.save_restore)
+        if job.isolate:
+            control.isolation = Isolation(job.isolate)
         bodies = [_bound(scenario.body(i), shared) for i in range(job.schedule.threads)]
         control.run(bodies, job.schedule.first, start)
         after = snapshot(table.save_restore)
