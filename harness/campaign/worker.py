@@ -76,8 +76,8 @@ def main() -> None:
     worker = Worker(socket.socket(fileno=int(sys.argv[1])))
     try:
         worker.serve()
-    except (BrokenPipeError, ConnectionResetError):
-        pass
+    except ConnectionError:
+        pass  # the parent has gone
     finally:
         if worker.launcher is not None:
             worker.launcher.close()

@@ -150,6 +150,30 @@ def test_interrupted(tmp_path: Path) -> None:
     assert [failure["token"] in err for failure in content.failures.values()] == [True]
 
 
+KILLS = """
+def body(shared):
+    os.kill({what}, signal.SIGKILL)
+    signal.pause()
+scenario = Scenario([body])
+"""
+#: the forking parent, and the process of the campaign that it belongs to
+PARENT = "os.getppid()"
+WORKER = 'int(open(f"/proc/{os.getppid()}/stat").read().rpartition(")")[2].split()[1])'
+
+
+@pytest.mark.parametrize(("what", "word"), [(PARENT, "forking parent"), (WORKER, "process of the campaign")])
+def test_a_process_of_it_is_killed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], what: str, word: str
+) -> None:
+    lost, kills = write(tmp_path, LOST, "lost"), write(tmp_path, KILLS.format(what=what), "kills")
+    store = tmp_path / "s.db"
+    status, out, err = command(capsys, "find", lost, kills, "--store", store, "--jobs", "1", "--budget", "30")
+    assert (status, out) == (125, "")
+    assert word in err.splitlines()[-1]
+    assert "SIGKILL" in err.splitlines()[-1]
+    assert list(merge([store]).units) == [0], "what came before is kept"
+
+
 def test_a_store_in_use(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     safe, store = write(tmp_path, SAFE, "safe"), tmp_path / "s.db"
     assert command(capsys, "find", safe, "--store", store, "--budget", "5")[0] == 0
