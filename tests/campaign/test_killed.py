@@ -115,7 +115,7 @@ def test_killed_at_30_random_moments(tmp_path: Path) -> None:
     while kills < 30:
         process = start([*arguments, "--store", str(store)])
         try:
-            process.communicate(timeout=random.uniform(0, whole_time / 4))
+            process.communicate(timeout=random.uniform(0, whole_time / 2))
             assert process.returncode == 1
             store.unlink()  # it came to its end: the next kills are of a new campaign
             content = None
