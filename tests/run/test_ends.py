@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import signal
 import subprocess
 import sys
@@ -113,7 +114,7 @@ def reached(fifo: Path) -> None:
 
 def leaving(folder: Path, stays: bool, staged: bool) -> tuple[str, str, Path]:
     """Reference, the mark of what bodies start, and the pipe that opens once both runs' processes are there."""
-    fifo, mark = folder / "fifo", f"left-by-{folder.name}"
+    fifo, mark = folder / "fifo", f"left-by-{secrets.token_hex(8)}"
     os.mkfifo(fifo)
     last = STAYS.format(fifo=str(fifo)) if stays else ""
     return write(folder, LEAVES.format(mark=mark, last=last.strip(), staged=staged), "leaves"), mark, fifo
@@ -164,7 +165,7 @@ def test_a_killed_client_leaves_nothing_that_bodies_started(tmp_path: Path, fix:
 
 def test_a_killed_forking_parent_leaves_nothing_in_its_session(tmp_path: Path) -> None:
     """What put itself into another session is out of reach then, unlike where the client is killed."""
-    mark = f"left-by-{tmp_path.name}"
+    mark = f"left-by-{secrets.token_hex(8)}"
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
     waits = [sys.executable, "-c", "import signal; signal.pause()", mark]
