@@ -11,6 +11,7 @@ from harness.control.instrument import Instruments
 from harness.errors import UserError
 from harness.fixes.registry import Fix, find_fix
 from harness.scenario import Scenario
+from harness.scenario.digest import source_digest
 from harness.scenario.load import load
 from harness.scenario.validate import require_modules
 from harness.states import Table, scan
@@ -71,6 +72,7 @@ class World:
             "summary": self.scenario.summary,
             "python": platform.python_version(),
             "torch": self._torch_version(),
+            "digest": source_digest(self.module),
         }
 
     def _torch_version(self) -> str:
