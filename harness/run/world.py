@@ -65,6 +65,7 @@ class World:
             "bodies": len(self.scenario.bodies),
             "axes": {name: list(values) for name, values in self.scenario.axes.items()},
             "seconds": self.scenario.seconds,
+            "fork_after_setup": self.scenario.fork_after_setup and self.scenario.setup is not None,
             "summary": self.scenario.summary,
             "torch": self._torch_version(),
         }
