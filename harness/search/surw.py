@@ -55,12 +55,12 @@ class SURW:
         if shared and random.random() < 0.5:
             one = random.choice(shared)
             watch = {point for point in watch if _object(point) == one}
-        weights: dict[str, int] = dict.fromkeys((f"T{i}" for i in range(self.ground.base.threads)), 0)
+        weights: dict[str, int] = dict.fromkeys((f"T{i}" for i in range(self.ground.base.threads)), 1)
         for thread, point in hot:
             if point in watch:
-                weights[thread] = weights.get(thread, 0) + 1
-        names = [name for name, count in weights.items() if count and "." not in name] or ["T0"]
-        first = random.choices(names, [max(1, weights[name]) for name in names])[0]
+                weights[thread] = weights.get(thread, 1) + 1
+        names = [name for name in weights if "." not in name]
+        first = random.choices(names, [weights[name] for name in names])[0]
         online = {"kind": "surw", "seed": random.getrandbits(63), "weights": weights, "watch": sorted(watch)}
         base = replace(self.ground.base, first=int(first[1:]), directives=())
         return Proposal(base, self.name, online)
@@ -76,7 +76,7 @@ def _shared(what: str, passed: list[tuple[str, str]]) -> bool:
 
 
 class SURWDecider:
-    """``weights``: points of interest that each thread is expected to pass. A thread without a count has one."""
+    """``weights``: stretches that each thread has before it, one more than points of interest. Who can run has one at least."""
 
     def __init__(self, seed: int, weights: dict[str, int], watch: list[str]) -> None:
         self._state = seed | 1
@@ -99,23 +99,21 @@ class SURWDecider:
         self._state = x
         return ((x * 0x2545F4914F6CDD1D & _MASK) >> 33) % bound
 
-    def _draw(self, ready: list[Managed], otherwise: Managed) -> Managed:
-        left = [max(0, self._left.get(thread.name, 1)) for thread in ready]
-        if not sum(left):
-            return otherwise
+    def _draw(self, ready: list[Managed]) -> Managed:
+        left = [max(1, self._left.get(thread.name, 1)) for thread in ready]
         at = self._below(sum(left))
         for thread, weight in zip(ready, left, strict=True):
             at -= weight
             if at < 0:
                 return thread
-        return otherwise
+        return ready[0]
 
     def at(self, me: Managed, key: str, n: int) -> Sequence[Action]:
         if key not in self._watch:
             return ()
         self._left[me.name] = self._left.get(me.name, 1) - 1
-        drawn = self._draw([t for t in me.controller.threads if t.status is Status.READY], me)
+        drawn = self._draw([t for t in me.controller.threads if t.status is Status.READY])
         return () if drawn is me else (HandOver(drawn.name),)
 
     def pick(self, me: Managed, key: str, n: int, ready: list[Managed]) -> Managed:
-        return self._draw(ready, ready[0])
+        return self._draw(ready)
