@@ -20,7 +20,7 @@ from .strategy import Ground, Proposal
 HEAD = 12  #: schedules at home before others are drawn
 ELSEWHERE = 0.2  #: share of the schedules at shapes that are not home
 LEAST = 48  #: schedules elsewhere, however soon home is done
-_OPEN = 6  # shapes drawn at most: each gets enough schedules to show something
+_OPEN = 5  # shapes drawn at most: each gets enough schedules to show something
 _FIRSTS = 2  # runs without a directive at a shape that is not home
 
 
