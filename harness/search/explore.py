@@ -60,7 +60,7 @@ class Exploration:
     limit      the budget or time that ended it, empty when the strategies had nothing left
     knowledge, complete   of home, the shape that is searched to the end
     parts      what was done at each shape, home first
-    void       directives that found no place to act on
+    void       directives of schedules that found no place to act on
     """
 
     schedules: int = 0
@@ -157,7 +157,7 @@ def _chance(portfolio: Everywhere) -> Chance | None:
 
 def _count(found: Exploration, proposal: Proposal, report: Report) -> None:
     found.schedules += 1
-    found.void += report.void
+    found.void += report.void if proposal.online is None else 0
     found.not_aligned += bool(report.unused)
     found.digests.add(report.digest)
     found.by_strategy[proposal.strategy] = found.by_strategy.get(proposal.strategy, 0) + 1

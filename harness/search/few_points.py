@@ -57,7 +57,8 @@ class FewPoints:
         further = bool(self._switched) and random.random() < 0.35
         schedule, report = random.choice(self._switched if further else self._controls)
         since = report.switches[-1][2] if report.switches else 0
-        points = list(knowledge.candidates(report, since, least=2 if random.random() < 0.9 else 1))
+        hot = 0.9 if knowledge.states() else 0.5  # locks and markers alone are not where everything happens
+        points = list(knowledge.candidates(report, since, least=2 if random.random() < hot else 1))
         points = points or list(knowledge.candidates(report, since))
         if not points:
             return None

@@ -14,7 +14,10 @@ from .few_points import FewPoints
 from .pct import PCT
 from .strategy import Ground, Proposal, Strategy
 from .surw import SURW
+from .walk import walks
 
+_FEW = 8  # with more states that are saved and restored points are so many that a random walk is two schedules lost
+_SMALL = 40  # places in a run, and all of them are searched from the beginning
 STRATEGIES = ("portfolio", "random", "pct", "surw", "exhaustive", "gc", "hypothesis")
 
 
@@ -44,7 +47,7 @@ class Portfolio:
     """Draws whose turn it is by share; a strategy with nothing to say passes its turn on. When all have nothing left,
     places of the scenario's own code are searched exhaustively too.
 
-    firsts  the threads that start in the runs without a directive, which come before all others
+    firsts  the threads that start in the runs without a directive; None: each in turn, after two random walks
     """
 
     def __init__(self, ground: Ground, name: str = "portfolio", firsts: Sequence[int] | None = None) -> None:
@@ -56,8 +59,11 @@ class Portfolio:
             Proposal(replace(ground.base, first=first, directives=()), "control")
             for first in (threads if firsts is None else firsts)
         ]
+        walking = firsts is None and name == "portfolio" and len(ground.restored) <= _FEW
+        self._walks = walks(ground.base, ground.random) if walking else []
         self.controls: list[tuple[Proposal, Report]] = []
         self._controls_left = len(self._controls)
+        self._wide: Exhaustive | None = None
         self._widened = name not in ("portfolio", "exhaustive")
         self.schedules = 0
 
@@ -68,6 +74,8 @@ class Portfolio:
         return proposal
 
     def _propose(self) -> Proposal | None:
+        if self._walks:
+            return self._walks.pop(0)
         if self._controls:
             return self._controls.pop(0)
         if self._controls_left:
@@ -93,6 +101,7 @@ class Portfolio:
         for proposal, report in self.controls:
             wide.told(proposal, report)
         self.strategies.append(wide)
+        self._wide = wide
 
     def told(self, proposal: Proposal, report: Report) -> None:
         self.schedules += 1
@@ -103,8 +112,14 @@ class Portfolio:
         if proposal.strategy == "control":
             self._controls_left -= 1
             self.controls.append((proposal, report))
+            if not self._controls_left and not self._widened and self._places() <= _SMALL:
+                self._widen()  # tells it of the controls
         for strategy in self.strategies:
-            strategy.told(proposal, report)
+            if proposal.strategy != "control" or strategy is not self._wide:
+                strategy.told(proposal, report)
+
+    def _places(self) -> int:
+        return max(sum(1 for _ in self.ground.knowledge.candidates(report)) for _, report in self.controls)
 
     def complete(self) -> int:
         """Up to how many preemptions every schedule of this shape has been run; -1: not even those without one."""

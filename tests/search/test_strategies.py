@@ -205,7 +205,7 @@ def test_a_limit_is_no_certificate(inline: Inline) -> None:
 
 def test_no_certificate_without_points(inline: Inline) -> None:
     found, _ = search(inline, Scenario([lambda _: 1, lambda _: 2]))
-    assert found.schedules == 2
+    assert found.by_strategy == {"walk": 2, "control": 2}
     assert not negative(found).certain
     assert "no point" in negative(found).says
 
