@@ -1,8 +1,9 @@
 """Schedules for Hypothesis: ``@given(schedules("flag.warm"))`` draws them, :func:`must_pass` runs them.
 
     from hypothesis import given
-    from harness.strategies import must_pass, schedules
+    from harness.strategies import must_pass, schedules, unhurried
 
+    @unhurried
     @given(schedules("flag.warm"))
     def test_warm_calls(schedule):
         must_pass(schedule)
@@ -17,10 +18,10 @@ from __future__ import annotations
 import atexit
 import os
 import sys
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Protocol
 
-from hypothesis import note
+from hypothesis import HealthCheck, note, settings
 from hypothesis import strategies as st
 
 from harness.errors import UserError
@@ -32,7 +33,11 @@ from harness.scenario import builtin as _builtin
 from harness.schedule import Schedule, to_token
 from harness.search.drawing import Start, disturbed, start_of
 
-__all__ = ["RaceFound", "must_pass", "run", "schedules"]
+__all__ = ["RaceFound", "must_pass", "run", "schedules", "unhurried"]
+
+#: Settings without Hypothesis' limits of time: a run takes longer than a call of a function. A parent for others:
+#: ``@settings(unhurried, max_examples=300)``.
+unhurried = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 class RaceFound(AssertionError):
@@ -52,34 +57,37 @@ def schedules(
     axes     axes held at one value; the others are drawn
     mode     ``gil`` or ``free``
 
-    Nothing is loaded before the first draw, which raises UserError where the scenario has no such axis or thread count.
+    Nothing is loaded before the test runs; UserError is raised then where the scenario has no such axis or thread count.
     """
     if mode not in ("gil", "free"):
         raise UserError(f"mode {mode!r}: gil or free")
     low, high = (threads, threads) if isinstance(threads, int) else threads or (0, 0)
 
-    @st.composite
-    def drawn(draw: st.DrawFn) -> Schedule:
+    def loaded() -> st.SearchStrategy[Schedule]:
         source = _source(scenario, mode == "free")
-        forced = replay(source.reference)
-        if forced is not None:
-            return forced
-        counts = source.counts(low, high)
-        count = draw(st.sampled_from(counts))
-        chosen = {}
-        for name, values in source.axes(axes or {}).items():
-            value = draw(st.sampled_from(values))
-            if value != source.about["axes"][name][0]:
-                chosen[name] = value
-        first = draw(st.integers(0, count - 1))
-        return draw(disturbed(source.start(Schedule(source.reference, count, first, mode == "free", chosen))))
+        return _drawn(source, source.counts(low, high), source.axes(axes or {}))
 
-    return drawn()
+    return st.deferred(loaded)
+
+
+@st.composite
+def _drawn(draw: st.DrawFn, source: _Source, counts: list[int], axes: dict[str, list[Any]]) -> Schedule:
+    forced = place.replay(source.reference)
+    if forced is not None:
+        return forced
+    count = draw(st.sampled_from(counts))
+    chosen = {}
+    for name, values in axes.items():
+        value = draw(st.sampled_from(values))
+        if value != source.about["axes"][name][0]:
+            chosen[name] = value
+    first = draw(st.integers(0, count - 1))
+    return draw(disturbed(source.start(Schedule(source.reference, count, first, source.free, chosen))))
 
 
 def run(schedule: Schedule, fix: str = "none") -> Report:
     """One run in a fresh process. A failing one is noted for Hypothesis' output, with the line that replays it."""
-    report = launcher(schedule.scenario, schedule.free).run(Job(schedule, fix))
+    report = place.launcher(schedule.scenario, schedule.free).run(Job(schedule, fix))
     if report.failed:
         note(_line(schedule, fix))
     return report
@@ -97,32 +105,58 @@ _KINDS: dict[str, type[RaceFound]] = {}
 
 
 def _line(schedule: Schedule, fix: str) -> str:
+    fix = place.fix or fix
     return f"harness replay {to_token(schedule)}" + (f" --fix {fix}" if fix != "none" else "")
 
 
 # ---------------------------------------------------------------- where schedules run
 
-_launchers: dict[tuple[str, bool], Launcher] = {}
+
+class Place(Protocol):
+    """launcher  the forking parent of a scenario
+    replay    the schedule to run in place of every one that is drawn, None where there is none
+    fix       in force whatever is asked for
+    """
+
+    fix: str | None
+
+    def launcher(self, reference: str, free: bool) -> Launcher: ...
+
+    def replay(self, reference: str) -> Schedule | None: ...
+
+
+class _Own:
+    """Forking parents that end with this process."""
+
+    fix: str | None = None
+
+    def __init__(self) -> None:
+        self._launchers: dict[tuple[str, bool], Launcher] = {}
+
+    def launcher(self, reference: str, free: bool) -> Launcher:
+        if (reference, free) not in self._launchers:
+            if not self._launchers:
+                atexit.register(self.close)
+            self._launchers[reference, free] = Launcher(reference, free=free, jobs=1)
+        return self._launchers[reference, free]
+
+    def replay(self, reference: str) -> Schedule | None:
+        return None
+
+    def close(self) -> None:
+        while self._launchers:
+            self._launchers.popitem()[1].close()
+
+
+place: Place = _Own()
 _sources: dict[tuple[str, bool], _Source] = {}
 
 
-def _own_launcher(reference: str, free: bool) -> Launcher:
-    if (reference, free) not in _launchers:
-        if not _launchers:
-            atexit.register(_close)
-        _launchers[reference, free] = Launcher(reference, free=free, jobs=1)
-    return _launchers[reference, free]
-
-
-def _close() -> None:
-    while _launchers:
-        _launchers.popitem()[1].close()
-
-
-#: Gives the forking parent of a scenario; the pytest plugin puts its session's in place.
-launcher: Callable[[str, bool], Launcher] = _own_launcher
-#: The schedule to be run in place of every one that is drawn (``--race-replay``), None where there is none.
-replay: Callable[[str], Schedule | None] = lambda reference: None  # noqa: E731
+def use(other: Place | None) -> None:
+    """Run schedules elsewhere from now on; None: in forking parents of our own. For the pytest plugin."""
+    global place
+    place = other or _Own()
+    _sources.clear()
 
 
 class _Source:
@@ -131,7 +165,7 @@ class _Source:
 
     def __init__(self, reference: str, free: bool) -> None:
         self.reference, self.free = reference, free
-        self.about = launcher(reference, free).about
+        self.about = place.launcher(reference, free).about
         self._controls: dict[str, Report] = {}
         self._starts: dict[str, Start] = {}
 
@@ -159,7 +193,7 @@ class _Source:
     def _control(self, schedule: Schedule) -> Report:
         key = to_token(schedule)
         if key not in self._controls:
-            self._controls[key] = launcher(self.reference, self.free).run(Job(schedule))
+            self._controls[key] = place.launcher(self.reference, self.free).run(Job(schedule))
         return self._controls[key]
 
 
