@@ -89,7 +89,10 @@ class Exhaustive:
                 return 2
             return 0 if state_of(point.point) in restored else 1
 
-        yield from sorted(self.ground.knowledge.candidates(report, since, self.least), key=rank)
+        points = list(self.ground.knowledge.candidates(report, since, self.least))
+        if self.least < 2:
+            points.reverse()  # who has only just begun has shared nothing yet
+        yield from sorted(points, key=rank)
 
     def next(self) -> Proposal | None:
         while (proposal := self._pop()) is not None:

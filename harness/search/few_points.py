@@ -58,11 +58,15 @@ class FewPoints:
         schedule, report = random.choice(self._switched if further else self._controls)
         since = report.switches[-1][2] if report.switches else 0
         hot = 0.9 if knowledge.states() else 0.5  # locks and markers alone are not where everything happens
-        points = list(knowledge.candidates(report, since, least=2 if random.random() < hot else 1))
-        points = points or list(knowledge.candidates(report, since))
-        if not points:
-            return None
-        point = random.choice(points)
+        points = list(knowledge.candidates(report, since, least=2)) if random.random() < hot else []
+        if points:
+            point = random.choice(points)
+        else:
+            points = list(knowledge.candidates(report, since))
+            if not points:
+                return None
+            # rather late: who has only just begun has shared nothing yet
+            point = points[max(random.randrange(len(points)), random.randrange(len(points)))]
         others = [name for name, end in ends(report).items() if name != point.thread and end > point.position]
         if not others:
             return None
