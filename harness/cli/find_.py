@@ -34,16 +34,16 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     fix = find_fix(options.fix)
     began = time.monotonic()
-    with Launcher(options.scenario, free=options.mode == "free", jobs=options.jobs) as launcher:
+    with Launcher(options.scenario, free=options.mode == "free", jobs=options.jobs, python=shared.interpreter(options)) as launcher:
         found = _search(options, launcher, fix.name)
         data = {
             "scenario": options.scenario,
             "torch": launcher.about["torch"],
-            "python": platform.python_version(),
+            "python": launcher.about["python"],
             "mode": options.mode or "gil",
             "fix": fix.name,
             "found": bool(found.failures),
-            "outcome": "none found",
+            "outcome": "ok",
             "signature": "",
             "state": "",
             "states": launcher.about["states"],
@@ -57,9 +57,12 @@ def run(options: argparse.Namespace) -> int:
             "switches": 0,
             "collections": 0,
             "replay": {"times": 0, "same": 0},
+            "certain": negative(found).certain,
             "rests_on": negative(found).says,
         }
         text = f"none found: {negative(found).says}"
+        if found.void and options.mode != "free":
+            text += "\n(--mode free also switches where only a free-threaded interpreter could)"
         if found.failures:
             text = _failure(options, launcher, found, data)
         data["seconds"] = round(time.monotonic() - began, 3)
@@ -111,7 +114,12 @@ def _failure(options: argparse.Namespace, launcher: Launcher, found: Exploration
     fix = f" --fix {options.fix}" if options.fix != "none" else ""
     return "\n".join(
         [
-            f"found after {found.schedules} schedules over {found.points} points; replayed {same} of {options.times} times",
+            (
+                f"found after {found.schedules} schedules over {found.points} points; "
+                if schedule.directives
+                else f"fails without any switch when T{schedule.first} starts, so it is no matter of timing; "
+            )
+            + f"replayed {same} of {options.times} times",
             as_text(schedule, recorded, cause) + fix,
             f"token     {token}",
         ]

@@ -13,6 +13,8 @@ from typing import Any
 from . import active, collect, raw
 from .actions import Action, Asked, Collect, Decider, HandOver
 from .blocked import WaitReport, describe, in_c
+from .dummy import forget_dummy
+from .isolate import Isolation
 from .managed import Gate, Managed, Status, ThreadGate
 
 
@@ -47,6 +49,7 @@ class Controller:
         self.free = free
         self.observer = observer
         self.backend = backend
+        self.isolation: Isolation | None = None
         self.threads: list[Managed] = []
         self.by_name: dict[str, Managed] = {}
         self.by_ident: dict[int, Managed] = {}
@@ -110,6 +113,8 @@ class Controller:
             finally:
                 if self.backend is not None:
                     self.backend.leave(me)
+                if not self.abandoned:
+                    forget_dummy()
         except Abandoned:
             return None
         except BaseException as error:
@@ -180,9 +185,14 @@ class Controller:
 
     # ---------------------------------------------------------------- the baton
 
-    def _pass(self, me: Managed, to: Managed) -> None:
+    def _give(self, me: Managed, to: Managed) -> None:
+        if self.isolation is not None:
+            self.isolation.switch(me.root, to.root)
         self.current = to
         to.gate.open()
+
+    def _pass(self, me: Managed, to: Managed) -> None:
+        self._give(me, to)
         me.gate.wait()
         if self.abandoned:
             raise Abandoned
@@ -242,6 +252,7 @@ class Controller:
 
     def _end(self, me: Managed) -> None:
         me.status = Status.ENDED
+        self.by_ident.pop(me.ident, None)  # what the thread still finalizes as it goes is outside the run
         self.wake(me)
         if all(other.status is Status.ENDED for other in self.threads if not other.adopted):
             self._finish()
@@ -251,12 +262,13 @@ class Controller:
             if not any(other.status is Status.IN_C for other in self.threads):
                 self._stop_deadlocked()
             return
-        self.current = to
-        to.gate.open()
+        self._give(me, to)
 
     def _finish(self) -> None:
         self.finished = True
         self.current = None
+        if self.isolation is not None:
+            self.isolation.end()
         self._done.release()
 
     def _stop_deadlocked(self) -> None:

@@ -28,7 +28,8 @@ _FIRSTS = 2  # runs without a directive at a shape that is not home
 class Part:
     """What was done at one shape.
 
-    complete  up to how many preemptions every schedule has been run; -1 where it was sampled
+    complete  up to how many preemptions at states and locks every schedule has been run; -1 where it was sampled
+    own       the same at all places, those of the scenario's own code among them
     states    conflicting ones
     locks     points of locks that two threads use
     """
@@ -36,6 +37,7 @@ class Part:
     shape: str
     schedules: int
     complete: int
+    own: int
     states: int
     locks: int
 
@@ -110,7 +112,8 @@ class Everywhere:
         for side in (self.home, *self.sides.values()):
             knowledge = side.ground.knowledge
             states, locks = len(knowledge.states()), len(knowledge.contended)
-            found.append(Part(shape_text(side.ground.base), side.schedules, side.complete(), states, locks))
+            complete, own = side.complete(), side.complete_own()
+            found.append(Part(shape_text(side.ground.base), side.schedules, complete, own, states, locks))
         return found
 
     def close(self) -> None:

@@ -6,10 +6,16 @@ from .everywhere import Part
 from .explore import Exploration
 
 
-def extent(found: Exploration) -> str:
-    """``exhaustive up to 2 preemptions at … with 2 threads; elsewhere …; depth 2 missed with probability …``."""
+def extent(found: Exploration, own: int) -> str:
+    """``exhaustive up to 2 preemptions at … with 2 threads; elsewhere …; depth 2 missed with probability …``.
+
+    ``own``: places of the scenario's own code at home.
+    """
     home = found.parts[0]
-    says = [f"{_exhaustive(found.complete)} at {home.states} conflicting states and {home.locks} lock points with {home.shape}"]
+    says = [
+        f"{_exhaustive(found.complete)} at {home.states} conflicting states and {home.locks} lock points, "
+        f"up to {max(0, home.own)} at {own} places of the scenario's own code, with {home.shape}"
+    ]
     if found.parts[1:]:
         says.append("elsewhere " + ", ".join(_part(part) for part in found.parts[1:]))
     if found.chance is not None:

@@ -128,5 +128,9 @@ class Portfolio:
         exhaustive = [s for s in self.strategies if isinstance(s, Exhaustive) and s.least >= 2]
         return exhaustive[0].complete() if exhaustive else -1
 
+    def complete_own(self) -> int:
+        """The same with all places of the scenario's own code."""
+        return self._wide.complete() if self._wide is not None and self.every_first else -1
+
     def depth_two(self) -> PCT | None:
         return next((s for s in self.strategies if isinstance(s, PCT) and s.depth == 2), None)

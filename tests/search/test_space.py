@@ -117,7 +117,7 @@ def test_a_negative_says_for_which_threads_it_is_exhaustive(tmp_path: Path) -> N
     says = negative(found).says
     assert negative(found).certain
     assert "exhaustive up to 2 preemptions" in says
-    assert "lock points with 2 threads; elsewhere (" in says
+    assert "code, with 2 threads; elsewhere (" in says
     assert "(4 threads: " in says
     assert "schedules, sampled)" in says
 
