@@ -16,6 +16,7 @@ from harness.schedule import to_token, write_file
 from harness.search import STRATEGIES, Exploration, explore
 from harness.search.certify import negative
 from harness.search.reduce import reduce
+from harness.search.remarks import remarks
 from harness.verdict.why import cause_of
 
 from . import options as shared
@@ -59,8 +60,9 @@ def run(options: argparse.Namespace) -> int:
             "replay": {"times": 0, "same": 0},
             "certain": negative(found).certain,
             "rests_on": negative(found).says,
+            "remarks": remarks(found),
         }
-        text = f"none found: {negative(found).says}"
+        text = "\n".join([f"none found: {negative(found).says}", *remarks(found)])
         if found.void and options.mode != "free":
             text += "\n(--mode free also switches where only a free-threaded interpreter could)"
         if found.failures:
