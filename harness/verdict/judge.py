@@ -109,9 +109,9 @@ def _judge(
 ) -> Verdict:
     plain = runner.wait(runner.start(Job(replace(base, directives=()), fix.name)))
     if plain.failed and fix.name != "none" and control.plain_passes:
-        return Verdict(
-            fix.name, "untested", 1, len(plain.log), f"under it the program fails without any switch: {plain.message}", "1 schedule"
-        )
+        verdict = "untested" if fix.processes else "fails"  # what bodies share through memory they don't share there
+        why = f"under it the program fails without any switch: {plain.outcome}: {plain.message}"
+        return Verdict(fix.name, verdict, 1, len(plain.log), why, "1 schedule")
     reports = [report for _, report in runner.map(Job(schedule, fix.name) for schedule, _ in control.failing)]
     failing = [
         (schedule, report) for (schedule, _), report in zip(control.failing, reports, strict=True) if report.failed

@@ -116,8 +116,8 @@ def verdict_of(tmp_path_factory: pytest.TempPathFactory):
         ("one_lock", "holds", ""),
         ("leaves_its_lock", "fails", "when it is no longer in force, it leaves changed: counter.step (holds while it is"),
         ("raises", "untested", "OSError: no such device"),
-        ("never_gives_back", "untested", "under it the program fails without any switch: T"),
-        ("breaks", "untested", "under it the program fails without any switch"),
+        ("never_gives_back", "fails", "under it the program fails without any switch: deadlock: T"),
+        ("breaks", "fails", "under it the program fails without any switch: wrong value"),
     ],
 )
 def test_told_for_what_it_is(verdict_of, fix, verdict, why):
