@@ -18,6 +18,7 @@ from harness.schedule import Schedule, to_token, write_file
 from harness.search import STRATEGIES, Exploration, explore
 from harness.search.certify import negative
 from harness.search.reduce import reduce
+from harness.search.remarks import remarks
 from harness.verdict.on_gc import on_gc
 from harness.verdict.why import cause_of
 
@@ -26,8 +27,8 @@ from . import options as shared
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    shared.add_scenario(parser, several=True)
-    shared.add_search(parser, 400)
+    shared.add_scenario(parser, "drawn, the fewest that make sense first", several=True)
+    shared.add_search(parser, 600)
     campaign.arguments(parser)
     parser.add_argument("--fix", default="none", metavar="F", help="a fix in force during every run")
     parser.add_argument("--seconds", type=shared.seconds, metavar="S", help="time at most")
@@ -44,7 +45,7 @@ def run(options: argparse.Namespace) -> int:
     options.scenario = options.scenario[0]
     began = time.monotonic()
     with Launcher(options.scenario, free=options.mode == "free", jobs=options.jobs, python=shared.interpreter(options)) as launcher:
-        found, base = _search(options, launcher, fix.name)
+        found = _search(options, launcher, fix.name)
         data = {
             "scenario": options.scenario,
             "torch": launcher.about["torch"],
@@ -59,7 +60,9 @@ def run(options: argparse.Namespace) -> int:
             "schedules": found.schedules,
             "points": found.points,
             "void": found.void,
-            "threads": base.threads,
+            "threads": launcher.about["threads"][0] if options.threads is None else options.threads[0],
+            "shapes": [vars(part) for part in found.parts],
+            "miss_depth_2": found.chance.miss if found.chance is not None else None,
             "token": "",
             "switches": 0,
             "collections": 0,
@@ -68,8 +71,9 @@ def run(options: argparse.Namespace) -> int:
             "replay": {"times": 0, "same": 0},
             "certain": negative(found).certain,
             "rests_on": negative(found).says,
+            "remarks": remarks(found),
         }
-        text = f"none found: {negative(found).says}"
+        text = "\n".join([f"none found: {negative(found).says}", *remarks(found)])
         if found.void and options.mode != "free":
             text += "\n(--mode free also switches where only a free-threaded interpreter could)"
         artefact: tuple[Schedule, dict[str, object]] | None = None
@@ -90,27 +94,15 @@ def run(options: argparse.Namespace) -> int:
     return int(bool(found.failures))
 
 
-def _search(options: argparse.Namespace, launcher: Launcher, fix: str) -> tuple[Exploration, Schedule]:
-    axes = shared.axes(options, launcher)
-    counts = shared.thread_counts(options, launcher)
-    found, base = Exploration(), Schedule(options.scenario, counts[0])
-    left = options.budget
-    for place, threads in enumerate(counts):
-        base = Schedule(options.scenario, threads, free=options.mode == "free", axes=axes)
-        progress = shared.Progress(f"{options.scenario}, {threads} threads", options.budget)
-        share = left // (len(counts) - place)
-        part = explore(
-            launcher, base, fix=fix, budget=max(1, share), seconds=options.seconds, seed=options.seed,
-            strategy=options.strategy, progress=progress,
-        )  # fmt: skip
-        progress.end()
-        part.schedules += found.schedules
-        part.limit = part.limit or found.limit
-        left -= part.schedules - found.schedules
-        found = part
-        if found.failures:
-            break
-    return found, base
+def _search(options: argparse.Namespace, launcher: Launcher, fix: str) -> Exploration:
+    space = shared.space(options, launcher)
+    progress = shared.Progress(options.scenario, options.budget)
+    found = explore(
+        launcher, space.home, space=space, fix=fix, budget=options.budget, seconds=options.seconds, seed=options.seed,
+        strategy=options.strategy, progress=progress,
+    )  # fmt: skip
+    progress.end()
+    return found
 
 
 def _failure(
@@ -128,6 +120,7 @@ def _failure(
     token = to_token(schedule)
     data.update(
         outcome=report.outcome,
+        threads=schedule.threads,
         signature=report.signature,
         state=cause.state if cause is not None else "",
         cause=sentence(cause, recorded),
