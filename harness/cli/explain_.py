@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import asdict
 from pathlib import Path
 
 from harness.errors import UserError
@@ -10,6 +11,7 @@ from harness.explain import as_text
 from harness.explain.text import sentence
 from harness.fixes import find_fix
 from harness.run.launch import Launcher
+from harness.verdict.on_gc import on_gc
 from harness.verdict.why import cause_of
 
 from . import options as shared
@@ -28,6 +30,7 @@ def run(options: argparse.Namespace) -> int:
     with Launcher(schedule.scenario, free=schedule.free, jobs=1, python=shared.interpreter(options)) as launcher:
         shared.check_schedule(schedule, launcher)
         report, cause = cause_of(launcher, schedule, fix.name)
+        gc = on_gc(launcher, schedule, report, fix.name)
     if options.json:
         shared.emit(
             {
@@ -37,11 +40,13 @@ def run(options: argparse.Namespace) -> int:
                 "cause": sentence(cause, report),
                 "write": cause.write if cause else None,
                 "read": cause.read if cause else None,
+                "depends_on_gc": gc.depends,
+                "collected": [asdict(made) for made in report.collections],
                 "trail": cause.trail if cause else [],
             }
         )
         return 0
-    text = as_text(schedule, report, cause)
+    text = as_text(schedule, report, cause, gc.says)
     if options.output is not None:
         try:
             options.output.write_text(text + "\n", encoding="utf-8")

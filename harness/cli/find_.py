@@ -6,6 +6,7 @@ import argparse
 import platform
 import sys
 import time
+from dataclasses import asdict
 from pathlib import Path
 
 from harness.explain import as_text
@@ -17,6 +18,7 @@ from harness.schedule import Schedule, to_token, write_file
 from harness.search import STRATEGIES, Exploration, explore
 from harness.search.certify import negative
 from harness.search.reduce import reduce
+from harness.verdict.on_gc import on_gc
 from harness.verdict.why import cause_of
 
 from . import campaign
@@ -61,6 +63,8 @@ def run(options: argparse.Namespace) -> int:
             "token": "",
             "switches": 0,
             "collections": 0,
+            "depends_on_gc": False,
+            "collected": [],
             "replay": {"times": 0, "same": 0},
             "certain": negative(found).certain,
             "rests_on": negative(found).says,
@@ -120,6 +124,7 @@ def _failure(
         for _, again in launcher.map(Job(schedule, options.fix) for _ in range(options.times))
     )
     recorded, cause = cause_of(launcher, schedule, options.fix)
+    gc = on_gc(launcher, schedule, report, options.fix)
     token = to_token(schedule)
     data.update(
         outcome=report.outcome,
@@ -130,6 +135,8 @@ def _failure(
         directives=[str(directive) for directive in schedule.directives],
         switches=sum(1 for d in schedule.directives if not d.does.startswith("gc")),
         collections=sum(1 for d in schedule.directives if d.does.startswith("gc")),
+        depends_on_gc=gc.depends,
+        collected=[asdict(made) for made in recorded.collections],
         replay={"times": options.times, "same": same},
         rests_on=f"{found.schedules} schedules over {found.points} points",
     )
@@ -147,7 +154,7 @@ def _failure(
                 else f"fails without any switch when T{schedule.first} starts, so it is no matter of timing; "
             )
             + f"replayed {same} of {options.times} times",
-            as_text(schedule, recorded, cause) + fix,
+            as_text(schedule, recorded, cause, gc.says) + fix,
             f"token     {token}",
         ]
     )

@@ -57,6 +57,7 @@ class Controller:
         #: (thread index, point, places passed by then) in order: the point sequence of the run.
         self.log: list[tuple[int, str, int]] = []
         self.switches: list[Switch] = []
+        self.collections: list[collect.Collection] = []
         self.void: list[Asked] = []
         self.uncontrolled: list[str] = []
         self.deadlock: list[WaitReport] = []
@@ -159,7 +160,7 @@ class Controller:
         for item in asked:
             if isinstance(item.action, Collect):
                 self._note(me, item.key, item.n, item.action, forced=False)
-                collect.now(item.action.generation)
+                collect.directed(self, me, item.key, item.n, item.action.generation)
                 continue
             to = self.by_name.get(item.action.target)
             if to is None or to is me or to.status is not Status.READY:

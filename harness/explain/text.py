@@ -5,6 +5,7 @@ from __future__ import annotations
 from harness.run.report import Report
 from harness.schedule import Schedule, to_token
 
+from . import collected
 from .cause import Access, Cause
 
 
@@ -14,6 +15,8 @@ def _place(access: Access) -> str:
 
 def sentence(cause: Cause | None, report: Report) -> str:
     """The mechanism in one sentence."""
+    if cause is None and collected.sentence(report):
+        return collected.sentence(report)
     if cause is None:
         return f"{report.outcome}: {report.message or 'no process-wide state seen'}"
     if cause.read is not None and cause.write is not None:
@@ -29,7 +32,8 @@ def sentence(cause: Cause | None, report: Report) -> str:
     return f"{', '.join(threads)} wrote {cause.state} in turn; it was left at {cause.trail[-1]['value']}"
 
 
-def as_text(schedule: Schedule, report: Report, cause: Cause | None) -> str:
+def as_text(schedule: Schedule, report: Report, cause: Cause | None, on_gc: str = "") -> str:
+    """``on_gc``: whether the failure depends on garbage collection, in words."""
     mode = "free-threaded" if schedule.free else "realizable under the GIL"
     lines = [
         f"scenario  {schedule.scenario}, {schedule.threads} threads, T{schedule.first} starts ({mode})",
@@ -38,6 +42,10 @@ def as_text(schedule: Schedule, report: Report, cause: Cause | None) -> str:
     ]
     lines += [f"          {directive}" for directive in schedule.directives] or ["          no switch at all"]
     lines += ["cause     " + sentence(cause, report)]
+    if report.collections:
+        lines.append("collected")
+        lines += [f"          {line}" for line in collected.lines(report)]
+        lines += [f"gc        depends on it: {on_gc}"] if on_gc else []
     if cause is not None:
         lines.append(f"state     {cause.state}")
         if cause.proved:

@@ -8,7 +8,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from harness.control import collect, raw
@@ -175,6 +175,14 @@ class _reported:
     def _unraisable(self, args: Any) -> None:
         if args.exc_value is not None and not isinstance(args.exc_value, Abandoned):  # of an earlier run
             self.found.append(of_error(args.exc_value, self._name(), len(self.control.log)))
+            self._blame(f"{type(args.exc_value).__name__}: {args.exc_value}".strip()[:200])
+
+    def _blame(self, raised: str) -> None:
+        """The finalizer that a collection of this thread is running, if one is, is where it was raised."""
+        for made in reversed(self.control.collections):
+            if made.thread == self._name() and made.until < 0 and made.ran:
+                made.ran[-1]["raised"] = raised
+                return
 
     def _thread(self, args: Any) -> None:
         if args.exc_value is not None and not isinstance(args.exc_value, Abandoned):  # of an earlier run
@@ -253,6 +261,7 @@ def report_of(
         "uncontrolled": control.uncontrolled,
         "contended": sorted(control.contended()),
         "accesses": accesses,
+        "collections": [asdict(made) for made in control.collections],
         "digest": digest.hexdigest()[:16],
         "seconds": seconds,
         "rss_mb": 0.0,
