@@ -70,9 +70,9 @@ def run(options: argparse.Namespace) -> int:
             "rests_on": negative(found).says,
         }
         text = f"none found: {negative(found).says}"
-        artefact: tuple[Schedule, dict[str, object]] | None = None
         if found.void and options.mode != "free":
             text += "\n(--mode free also switches where only a free-threaded interpreter could)"
+        artefact: tuple[Schedule, dict[str, object]] | None = None
         if found.failures:
             try:
                 text, artefact = _failure(options, launcher, found, data)
