@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 
 from harness.states import CodeSites, Table
 from harness.states.codes import CodeKey
-from harness.states.resolve import touches
-from harness.states.scan import sites_among
+from harness.states.flow import Flow
+from harness.states.kinds import Found
+from harness.states.scan import complete, sites_among
 
 from .places import Act, acts
 from .shield import shield
@@ -45,7 +46,7 @@ class Instruments:
 
     def _make(self, sites: CodeSites) -> Instrumented:
         entry = tuple(access.point for access in sites.entry)
-        if sites.fine:
+        if sites.entered:
             entry = (f"call:{sites.name}", *entry)
         leaving = tuple(access.point for access in sites.exit)
         return Instrumented(sites, acts(sites.code, sites, free=self.free), entry, leaving)
@@ -65,8 +66,7 @@ class Instruments:
 
     def _rewritten(self, code: CodeType, sites: CodeSites) -> Instrumented:
         """Code that Dynamo made from a known function: same place in the file, other instructions."""
-        found = touches(code, sys.modules[sites.module], sites.qualname)
-        states = set(self.table.states)
-        return self._make(replace(sites, code=code, sites=sites_among(found, states)))
-
-
+        module = sys.modules[sites.module]
+        found = Found(module, sites.qualname, code, Flow(code, module, sites.qualname).run(), sites.fine)
+        made = complete(found, sites_among(found, self.table.by_kind), self.table.points, sites.entered)
+        return self._make(replace(made, entry=sites.entry, exit=sites.exit))

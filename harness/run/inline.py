@@ -5,7 +5,7 @@ State that a run leaves behind is there for the next, and a crash ends everythin
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from types import TracebackType
 from typing import Any
 
@@ -26,13 +26,13 @@ class InlineRunner:
 
     jobs = 1
 
-    def __init__(self, reference: str, *, free: bool = False) -> None:
+    def __init__(self, reference: str, *, free: bool = False, points: Sequence[str] | None = None) -> None:
         install.install()
         self.pool = WorkerPool()
         self._reports: dict[int, Report] = {}
         self._number = 0
         try:
-            self.world = World(reference, free=free)
+            self.world = World(reference, free=free, points=points)
             if self.world.scenario.needs_torch:
                 raise UserError(f"{reference}: torch's state outlives a run; use fresh processes")
         except BaseException:

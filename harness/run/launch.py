@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -34,11 +34,16 @@ class Launcher:
     """Runs jobs of one scenario in fresh processes. A context manager; nothing is left when it is closed.
 
     about     what the scenario declares and the scan found
+    points    kinds of points, where others are wanted than the scenario says
     Raises UserError where the scenario cannot be loaded.
     """
 
-    def __init__(self, reference: str, *, free: bool = False, jobs: int | None = None, python: str | None = None) -> None:
+    def __init__(
+        self, reference: str, *, free: bool = False, jobs: int | None = None, python: str | None = None,
+        points: Sequence[str] | None = None,
+    ) -> None:
         self.reference = reference
+        self.points = points
         self.free = free
         self.jobs = jobs or max(1, len(os.sched_getaffinity(0)))
         self.python = python or sys.executable
@@ -62,7 +67,7 @@ class Launcher:
         with connection.theirs as theirs:
             self._process = subprocess.Popen(
                 [self.python, "-m", "harness.run.zygote", str(theirs.fileno()), self.reference,
-                 "free" if self.free else "gil", str(os.getpid())],
+                 "free" if self.free else "gil", str(os.getpid()), *(self.points or ())],
                 pass_fds=[theirs.fileno()],
                 env={**os.environ, **_ENVIRONMENT, "PYTHONPATH": path},
                 stdin=subprocess.DEVNULL,

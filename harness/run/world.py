@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -16,9 +16,9 @@ from harness.states import Table, scan
 
 
 class World:
-    """Raises UserError where the scenario cannot be loaded."""
+    """Raises UserError where the scenario cannot be loaded. ``points``: kinds of points other than it says."""
 
-    def __init__(self, reference: str, free: bool = False) -> None:
+    def __init__(self, reference: str, free: bool = False, points: Sequence[str] | None = None) -> None:
         self.scenario: Scenario
         self.module: ModuleType
         self.scenario, self.module = load(reference)
@@ -32,7 +32,9 @@ class World:
                 self.scenario.prepare()
             except (Exception, SystemExit) as error:
                 raise UserError(f"{reference}: prepare raised: {type(error).__name__}: {error}") from None
-        self.table: Table = scan(self.scenario.modules, [self.module, *self._fine()])
+        self.table: Table = scan(
+            self.scenario.modules, [self.module, *self._fine()], points or self.scenario.kinds, self.scenario.entries
+        )
         self.instruments = Instruments(self.table, free=free)
         self.backend = backends.make(self.instruments)
         if self.scenario.needs_torch:

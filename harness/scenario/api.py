@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from harness.states.kinds import ALL, WITH_TORCH
+
 Plain = None | bool | int | float | str | list["Plain"] | dict[str, "Plain"]
 """What a body may return: it travels through a pipe as JSON and is compared by value."""
 
@@ -61,6 +63,11 @@ class Scenario:
     fine
         Modules in whose functions every place where control could change hands is a point. The scenario's own
         file is always among them.
+    points
+        Kinds of points to look for (``harness.states.kinds.ALL``); default: all of them, and with torch those of
+        ``harness.states.kinds.WITH_TORCH``.
+    entries
+        Packages in whose functions every start is a point, where nothing finer helps.
     threads
         (fewest, most) threads that make sense; default (len(bodies), 8), or exactly len(bodies) with
         ``fixed_threads``.
@@ -70,7 +77,8 @@ class Scenario:
     seconds
         A run that takes longer than this is a ``hang``. It decides nothing else.
 
-    Raises ValueError when there is no body, or an axis has no value or a name in ``RESERVED``.
+    Raises ValueError when there is no body, or an axis has no value or a name in ``RESERVED``,
+    or for a kind of point that is none.
     """
 
     bodies: Sequence[Callable[[Any], Any]]
@@ -82,6 +90,8 @@ class Scenario:
     axes: Mapping[str, Sequence[Plain]] = field(default_factory=dict)
     modules: Sequence[str] = ()
     fine: Sequence[str] = ()
+    points: Sequence[str] | None = None
+    entries: Sequence[str] = ()
     threads: tuple[int, int] | None = None
     expect: str | None = None
     seconds: float = 60.0
@@ -94,6 +104,9 @@ class Scenario:
                 raise ValueError(f"axis {name!r}: not a name an axis can have")
             if not values:
                 raise ValueError(f"axis {name!r} has no value")
+        for name in self.points or ():
+            if name not in ALL:
+                raise ValueError(f"points: no kind {name!r}; there are {', '.join(ALL)}")
         low, high = self.thread_range
         if not 1 <= low <= high:
             raise ValueError(f"threads={self.threads}: fewest first, at least 1")
@@ -105,6 +118,10 @@ class Scenario:
     @property
     def needs_torch(self) -> bool:
         return any(name.split(".")[0] == "torch" for name in self.modules)
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        return tuple(self.points) if self.points is not None else WITH_TORCH if self.needs_torch else ALL
 
     def body(self, index: int) -> Callable[[Any], Any]:
         return self.bodies[index % len(self.bodies)]
