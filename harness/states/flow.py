@@ -147,9 +147,8 @@ def _global(flow: Flow, at: dis.Instruction, name: str) -> None:
         found = vars(builtins).get(name, MISSING)
     flow.event("read", at, UNKNOWN, name, owner=flow.module.__name__)
     value = Value("name", name, None, found, f"{flow.module.__name__}.{name}", offset=at.offset)
-    if at.opname == "LOAD_GLOBAL" and (at.arg or 0) & 1 and sys.version_info >= (3, 11):
-        flow.stack.append(value)  # a NULL, on either side
-    flow.stack.append(value)
+    null = [NULL] if at.opname == "LOAD_GLOBAL" and (at.arg or 0) & 1 and sys.version_info >= (3, 11) else []
+    flow.stack += [value, *null] if sys.version_info >= (3, 13) else [*null, value]
 
 
 def _store_global(flow: Flow, at: dis.Instruction, name: str) -> None:
@@ -210,6 +209,7 @@ def _call(flow: Flow, at: dis.Instruction, _: Any) -> None:
         taken, called = count + 2, flow.peek(count + 2)
         if called is NULL or not called.kind:
             called = flow.peek(count + 1)
+    called = UNKNOWN if called is NULL else called
     del flow.stack[max(0, len(flow.stack) - taken) :]
     flow.event("call", at, called, args=args)
     flow.stack.append(Value("call", called.name, called, offset=at.offset))

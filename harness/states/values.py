@@ -9,7 +9,12 @@ _PLAIN = (bool, int, float, str, bytes, type(None))
 
 
 def fetch(state: str) -> Any:
-    """Raises LookupError where it is not set now."""
+    """Raises LookupError where it is not set now. What C holds is asked of its getter."""
+    if state.endswith("()"):
+        try:
+            return fetch(state.removesuffix("()"))()
+        except TypeError:  # it wants to know more
+            raise LookupError(state) from None
     parts = state.split(".")
     for cut in range(len(parts) - 1, 0, -1):
         module = sys.modules.get(".".join(parts[:cut]))
