@@ -14,6 +14,7 @@ from types import TracebackType
 from typing import Any
 
 from harness.errors import CannotTest, UserError
+from harness.oracles.sequential import Sequential
 
 from .connection import Connection
 from .job import Job
@@ -56,6 +57,8 @@ class Launcher:
         self.about = self._start()
         if self.about["fork_after_setup"]:
             self._stages = Stages(self._open, self._pump)
+        self._sequential = Sequential(self._plain, self.about["compares"])
+        self._jobs: dict[int, Job] = {}
         self.restored = frozenset(self.about["save_restore"])
         self.fewest: int = self.about["threads"][0]
         self.bodies: int = self.about["bodies"]
@@ -122,17 +125,30 @@ class Launcher:
     def start(self, job: Job) -> int:
         """Begin a run; its number is for :meth:`wait`."""
         self._number += 1
+        self._jobs[self._number] = job
         stage = self._stages.for_job(job, self._number) if self._stages is not None else None
         self._send({"number": self._number, "job": job.to_json()}, stage or self._connection)
         return self._number
 
     def wait(self, number: int) -> Report:
         """The report of a run that was started. Raises UserError when its set-up or fix raised."""
+        job, data = self._jobs[number], self._data(number)
+        self._sequential.judge(job, data)
+        return Report.from_json(data, self.about["expect"])
+
+    def _data(self, number: int) -> dict[str, Any]:
         while number not in self._arrived:
             self._pump()
         if self._stages is not None:
             self._stages.reported(number)
-        return self._report(self._arrived.pop(number))
+        del self._jobs[number]
+        data = self._arrived.pop(number)
+        if "broken" in data:
+            raise UserError(f"{self.reference}: {data['broken']['message']} {data['noise'][-3000:]}")
+        return data
+
+    def _plain(self, job: Job) -> dict[str, Any]:
+        return self._data(self.start(job))
 
     def map(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, Report]]:
         """Run jobs, several at a time; (job, report) in order. What still runs when the caller stops ends unread."""
@@ -148,16 +164,12 @@ class Launcher:
                 yield done, self.wait(number)
         finally:
             for _, number in flying:  # the caller has stopped, and a run may be endless
+                self._jobs.pop(number, None)
                 if self._arrived.pop(number, None) is None:
                     self._unwanted.add(number)
 
     def run(self, job: Job) -> Report:
         return self.wait(self.start(job))
-
-    def _report(self, data: dict[str, Any]) -> Report:
-        if "broken" in data:
-            raise UserError(f"{self.reference}: {data['broken']['message']} {data['noise'][-3000:]}")
-        return Report.from_json(data, self.about["expect"])
 
     def _open(self, job: Job) -> Connection:
         """Ask for a stage: a process that does the set-up and then takes jobs from the connection."""

@@ -6,6 +6,7 @@ import threading
 from typing import Any
 
 from harness.control import raw
+from harness.oracles.checked import checked
 
 from .execute import set_up
 from .job import Job
@@ -34,11 +35,7 @@ def execute_plain(job: Job, world: World) -> dict[str, Any]:
             thread.start()
         for thread in threads:
             thread.join()
-        if scenario.check is not None:
-            try:
-                scenario.check(shared, results)
-            except Exception as error:
-                findings.append(of_error(error, "check", 0))
+        findings += checked(scenario, shared, results, 0)
     return {
         "findings": [finding.to_json() for finding in findings],
         "results": results,

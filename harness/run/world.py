@@ -62,6 +62,7 @@ class World:
             "sites": self.table.sites,
             "modules": self.table.modules,
             "save_restore": self.table.save_restore,
+            "compares": self.scenario.compares,
             "expect": self.scenario.expect,
             "threads": list(self.scenario.thread_range),
             "bodies": len(self.scenario.bodies),

@@ -55,6 +55,13 @@ class Scenario:
     check
         ``check(shared, results)`` runs after all threads ended; an ``AssertionError`` is the outcome ``wrong
         value``. ``results[i]`` is what thread i returned, None where it raised.
+    probes
+        ``probe(shared)`` is called when the threads have ended, one probe after the other: does the process still
+        work? What it raises is an error; what it returns is compared as results are.
+    sequential
+        Must the outcome (results, ``shared``, the file's own state, probes; by value) be that of some order of the
+        threads, each run to its end? Default: yes where there is no ``check`` and no thread waits for another. Turn it
+        off for bodies that may be interleaved, on to have it beside ``check``.
     axes
         Name to the values it may take. The first value is the default.
     modules
@@ -92,6 +99,8 @@ class Scenario:
     fine: Sequence[str] = ()
     points: Sequence[str] | None = None
     entries: Sequence[str] = ()
+    probes: Sequence[Callable[[Any], Any]] = ()
+    sequential: bool | None = None
     threads: tuple[int, int] | None = None
     expect: str | None = None
     seconds: float = 60.0
@@ -118,6 +127,11 @@ class Scenario:
     @property
     def needs_torch(self) -> bool:
         return any(name.split(".")[0] == "torch" for name in self.modules)
+
+    @property
+    def compares(self) -> bool | None:
+        """None: where no thread waits for another."""
+        return False if self.sequential is None and self.check is not None else self.sequential
 
     @property
     def kinds(self) -> tuple[str, ...]:
