@@ -309,6 +309,16 @@ def _const(flow: Flow, at: dis.Instruction, value: Any) -> None:
     flow.stack.append(Value("const", object=value))
 
 
+def _build(flow: Flow, at: dis.Instruction, count: int) -> None:
+    items = tuple(flow.pop() for _ in range(count))
+    flow.stack.append(Value("items", base=items))
+
+
+def _unpack(flow: Flow, at: dis.Instruction, count: int) -> None:
+    whole = flow.pop()
+    flow.stack += [Value("item", base=whole)] * count
+
+
 def _function(flow: Flow, at: dis.Instruction, _: Any) -> None:
     """Of 3.10 the name is on top of the code; from 3.13 defaults and closure come later."""
     code = next((v for v in (flow.peek(1), flow.peek(2)) if isinstance(v.object, CodeType)), UNKNOWN)
@@ -334,5 +344,5 @@ _HANDLERS: dict[str, Callable[[Flow, dis.Instruction, Any], None]] = {
     "FOR_ITER": _next, "BEFORE_WITH": _with, "SETUP_WITH": _with, "RETURN_VALUE": _return, "RETURN_CONST": _return_const, "SWAP": _swap, "COPY": _copy,
     "DUP_TOP": _copy, "DUP_TOP_TWO": _copy, "ROT_TWO": _rotate, "ROT_THREE": _rotate, "ROT_FOUR": _rotate,
     "ROT_N": _rotate, "PUSH_NULL": _null, "LOAD_CONST": _const, "UNARY_NEGATIVE": _unary, "UNARY_INVERT": _unary,
-    "MAKE_FUNCTION": _function, "SET_FUNCTION_ATTRIBUTE": _function_attribute, "UNARY_NOT": _unary, "UNARY_POSITIVE": _unary,
+    "BUILD_LIST": _build, "BUILD_TUPLE": _build, "UNPACK_SEQUENCE": _unpack, "MAKE_FUNCTION": _function, "SET_FUNCTION_ATTRIBUTE": _function_attribute, "UNARY_NOT": _unary, "UNARY_POSITIVE": _unary,
 }  # fmt: skip

@@ -30,6 +30,8 @@ class Saves:
                 self._save(_place(Value("attr", event.name, event.base), found), event.args[0])
             elif event.what == "set item":
                 self._save(_place(event.base, found), event.args[0])
+            elif event.what == "save" and event.base.kind == "items":
+                self._save(_place(Value("local", event.name), found), event.base)
             elif event.what == "write":
                 self._restore(f"{event.owner}.{event.name}", event.args[0], found)
             elif event.what == "call":
@@ -40,9 +42,10 @@ class Saves:
                     self._restore(pair[0], event.args[0], found)
 
     def _save(self, place: str | None, value: Value) -> None:
-        state = _read_of(value)
-        if place is not None and state is not None:
-            self._saved.setdefault(place, set()).add(state)
+        for part in value.base if value.kind == "items" else (value,):
+            state = _read_of(part)
+            if place is not None and state is not None:
+                self._saved.setdefault(place, set()).add(state)
 
     def _restore(self, state: str, value: Value, found: Found) -> None:
         if value.slot and _read_of(value) == state:
@@ -74,6 +77,6 @@ def _place(value: Value, found: Found) -> str | None:
         return value.state
     if value.kind == "attr" and isinstance(value.base, Value) and value.base.name == "self":
         return f"{found.module.__name__}.{found.qualname.rpartition('.')[0]}:{value.name}"
-    if value.kind == "local":
-        return f"{found.module.__name__}.{found.qualname}/{value.name}"
+    if value.kind == "local" or (value.kind == "items" and value.slot):
+        return f"{found.module.__name__}.{found.qualname}/{value.slot or value.name}"
     return None

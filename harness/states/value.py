@@ -11,10 +11,10 @@ MISSING: Any = type("Missing", (), {"__repr__": lambda self: "MISSING"})()
 
 class Value(NamedTuple):
     """kind    where it came from: ``name`` (a global, or an attribute of a module or class), ``local``, ``attr`` (of an
-            object), ``item`` (of a container), ``call`` (what a call returned), ``iter`` (over a container), ``const``,
-            or nothing: unknown
+            object), ``item`` (of a container), ``call`` (what a call returned), ``iter`` (over a container), ``items``
+            (a list or tuple just made), ``const``, or nothing: unknown
     name    of the local, attribute or state
-    base    the object, container or function that it came from
+    base    the object, container or function that it came from; of ``items`` their values
     object  the value itself as it is at the time of the scan, where that can be known
     state   ``owner.name``, where it was read from an attribute of a module or class
     slot    the local that held it in between

@@ -8,6 +8,7 @@ so a thread that sets it is reason enough for a hand-over: no other thread need 
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator, Set
 from functools import cache
 from types import BuiltinFunctionType, CodeType, ModuleType
@@ -21,6 +22,9 @@ _SETTER = re.compile(r"_*set_?(?=.)")
 _GETTER = re.compile(r"_*(get|is|are)_?(?=.)")
 #: Names that do not say it: setter -> getter.
 _IRREGULAR = {"chdir": "getcwd", "fchdir": "getcwd", "enable": "isenabled", "disable": "isenabled"}
+
+#: Of other things than the process: of an object, of a thread (and ours).
+_NONE = (getattr, setattr, sys.settrace, sys.gettrace, sys.setprofile, sys.getprofile)
 
 _C_TYPES: tuple[Any, ...] = (BuiltinFunctionType, type(list.append), type(list.__dict__["__add__"]))
 
@@ -53,7 +57,7 @@ def _pairs_of(space: tuple[str, ...]) -> dict[str, str]:
 def pair_of(called: Value) -> tuple[str, bool] | None:
     """(state, is it set) of a call of ``called``; None for what is no such function."""
     function = called.object
-    if function in (getattr, setattr):
+    if function in _NONE:
         return None
     if isinstance(function, BuiltinFunctionType) and isinstance(function.__self__, ModuleType):
         owner, where = vars(function.__self__), function.__self__.__name__
