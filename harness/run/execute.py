@@ -108,6 +108,8 @@ def execute(
         stack.enter_context(collect.on_demand_only())
         stack.enter_context(reported(control, unraisable))
         shared = ready.shared if ready is not None else stack.enter_context(set_up(scenario, job, fix))
+        if backend is not None:
+            backend.activate(shared)
         before = snapshot(table.save_restore)
         aftermath = None if scenario.compares is False else Aftermath(table, home)
         bodies = [_bound(scenario.body(i), shared) for i in range(job.schedule.threads)]

@@ -22,6 +22,7 @@ EXAMPLE = {
     "releases": "search_in_a_file",
     "pairs": "working_directory",
     "entries": "dispatch_cache",
+    "reach": "copy_of_shared_dict",
 }
 #: What another kind finds too: operators are the fallback for these.
 FALLBACK = {"containers", "objects"}

@@ -56,6 +56,16 @@ class Monitoring:
     def leave(self, me: Managed) -> None:
         self.inside.pop(me.ident, None)
 
+    def activate(self, shared: Any) -> None:
+        before = self.instruments.reach
+        self.instruments.activate(shared)
+        if self.instruments.reach is not before and tool.owner() is self:
+            for code in self._codes:
+                if id(code) not in self.instruments.by_id:
+                    self.local.pop(id(code), None)
+                    MONITORING.set_local_events(self.tool, code, 0)
+            MONITORING.restart_events()  # code that was of no interest is asked about again
+
     # ---------------------------------------------------------------- used by ``tool``
 
     def callbacks(self) -> dict[int, Any]:
@@ -86,12 +96,12 @@ class Monitoring:
         self._codes.clear()
         self.local.clear()
 
-    def known(self, code: CodeType) -> Local | None:
-        """Called once for each code object that starts: it gets its local events, or None."""
+    def known(self, code: CodeType, frame: FrameType) -> Local | None:
+        """Called for code that starts, until something is known of it: it gets its local events, or None."""
         instruments = self.instruments
         found = instruments.by_id.get(id(code), _MISSING)
         if found is _MISSING:
-            found = instruments.resolve(code)
+            found = instruments.resolve(code, frame)
         if found is None or found is OURS:
             return None
         local = self.local[id(code)] = Local(found)
@@ -120,18 +130,18 @@ def _starts(own: Monitoring) -> tuple[Any, Any, Any]:
             own.climb.watch(own.tool, frame)
 
     def on_start(code: CodeType, offset: int) -> Any:
-        found = local.get(id(code)) or own.known(code)
+        found = local.get(id(code)) or own.known(code, sys._getframe(1))
         thread = inside.get(get_ident())
         if found is None:
             if thread is not None and thread.me.pending and own.instruments.by_id.get(id(code)) is not OURS:
                 thread.place(thread.me)
-            return disable
+            return disable if id(code) in own.instruments.by_id else None
         if thread is not None:
             started(thread, found, True, sys._getframe(1))
         return None
 
     def on_resume(code: CodeType, offset: int) -> Any:
-        found = local.get(id(code)) or own.known(code)
+        found = local.get(id(code)) or own.known(code, sys._getframe(1))
         if found is None:
             return disable
         thread = inside.get(get_ident())

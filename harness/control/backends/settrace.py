@@ -34,6 +34,9 @@ class SetTrace:
     def leave(self, me: Managed) -> None:
         sys.settrace(None)
 
+    def activate(self, shared: Any) -> None:
+        self.instruments.activate(shared)
+
 
 def _tracer(controller: Controller, me: Managed, instruments: Instruments) -> Any:
     by_id, resolve = instruments.by_id, instruments.resolve
@@ -43,7 +46,7 @@ def _tracer(controller: Controller, me: Managed, instruments: Instruments) -> An
         code = frame.f_code
         found = by_id.get(id(code), _MISSING)
         if found is _MISSING:
-            found = resolve(code)
+            found = resolve(code, frame)
         if found is OURS:
             return None
         me.calls += 1
