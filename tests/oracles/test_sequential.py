@@ -125,8 +125,7 @@ def test_a_container_that_is_empty_at_other_times(tmp_path: Path) -> None:
                 LEFT.append(1)
         """)
     )
-    found = search(tmp_path, """
-sys.path.insert(0, %r)
+    found = search(tmp_path, f"sys.path.insert(0, {str(tmp_path)!r})" + """
 import library_of_stacks
 def setup(axes):
     library_of_stacks.LEFT.clear()
@@ -135,7 +134,7 @@ def one(shared):
 def two(shared):
     library_of_stacks.late()
 scenario = Scenario([one, two], setup=setup, modules=["library_of_stacks"])
-""" % str(tmp_path))  # fmt: skip
+""")  # fmt: skip
     signatures = kinds(found)
     assert signatures == {"no sequential order gives this: containers that were empty"}
     assert {report.outcome for _, report in found.failures} == {"state leaked"}
