@@ -18,10 +18,10 @@ def modules_of(names: Sequence[str]) -> list[ModuleType]:
 
 def module_code(module: ModuleType) -> CodeType | None:
     """The module's code as compiled: it holds every function in the file, however decorated."""
-    known = getattr(module, "__harness_code__", None)
+    known = vars(module).get("__harness_code__")  # a module may have a ``__getattr__`` that makes up anything
     if known is not None:
         return known
-    spec = getattr(module, "__spec__", None)
+    spec = vars(module).get("__spec__")
     loader = getattr(spec, "loader", None)
     if spec is None or loader is None or not hasattr(loader, "get_code"):
         return None

@@ -37,7 +37,7 @@ def scan(
     at_entry = {module.__name__ for module in modules_of(entries)} if "entries" in points else set()
     modules = {module.__name__: module for module in (*modules_of([*names, *entries]), *fine)}
     table.modules = len(modules)
-    table.files = {getattr(module, "__file__", None) or f"{name}.py": name for name, module in modules.items()}
+    table.files = {vars(module).get("__file__") or f"{name}.py": name for name, module in modules.items()}
 
     code_list: list[Function] = []
     for module in modules.values():
