@@ -29,7 +29,12 @@ def _owner(state: str) -> tuple[Any, str]:
 
 
 def fetch(state: str) -> Any:
-    """Raises LookupError where it is not set now."""
+    """Raises LookupError where it is not set now. What C holds is asked of its getter."""
+    if state.endswith("()"):
+        try:
+            return fetch(state.removesuffix("()"))()
+        except TypeError:  # it wants to know more
+            raise LookupError(state) from None
     owner, name = _owner(state)
     space = vars(owner) if hasattr(owner, "__dict__") else {}
     if name not in space:

@@ -1,0 +1,44 @@
+"""Exceptions that Python only prints (in a finalizer, in a thread that nobody asks) are findings too."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from typing import Any
+
+from harness.control.controller import Abandoned, Controller
+from harness.run.outcome import Finding, of_error
+
+
+class reported:
+    """While it is entered, they are put into ``found``."""
+
+    def __init__(self, control: Controller, found: list[Finding]) -> None:
+        self.control, self.found = control, found
+
+    def __enter__(self) -> None:
+        self.hooks = sys.unraisablehook, threading.excepthook
+        sys.unraisablehook = self._unraisable
+        threading.excepthook = self._note
+
+    def __exit__(self, *_: object) -> None:
+        sys.unraisablehook, threading.excepthook = self.hooks
+
+    def _unraisable(self, args: Any) -> None:
+        self._note(args)
+        if args.exc_value is not None and not isinstance(args.exc_value, Abandoned):
+            self._blame(f"{type(args.exc_value).__name__}: {args.exc_value}".strip()[:200])
+
+    def _blame(self, raised: str) -> None:
+        """The finalizer that a collection of this thread is running, if one is, is where it was raised."""
+        name = self.control.current.name if self.control.current is not None else "main"
+        for made in reversed(self.control.collections):
+            if made.thread == name and made.until < 0 and made.ran:
+                made.ran[-1]["raised"] = raised
+                return
+
+    def _note(self, args: Any) -> None:
+        if args.exc_value is not None and not isinstance(args.exc_value, Abandoned):  # of an earlier run
+            me = self.control.current
+            name = me.name if me is not None else "main"
+            self.found.append(of_error(args.exc_value, name, len(self.control.log)))
