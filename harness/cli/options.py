@@ -10,10 +10,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from harness import releases
 from harness.errors import UserError
 from harness.run.launch import Launcher
 from harness.schedule import Schedule, from_token, read_file
-from harness.search import Exploration
+from harness.search import Exploration, Space
 
 
 def count(text: str) -> int:
@@ -42,16 +43,38 @@ def threads(text: str) -> tuple[int, int]:
     return low, high
 
 
-def add_scenario(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("scenario", metavar="SCENARIO", help="a built-in name, file.py:name or package.module:name")
-    parser.add_argument("--threads", type=threads, metavar="N[-M]", help="how many threads (default: the fewest that make sense)")
+def add_scenario(
+    parser: argparse.ArgumentParser, default: str = "the fewest that make sense", several: bool = False
+) -> None:
+    what = "a built-in name, file.py:name or package.module:name"
+    parser.add_argument("scenario", metavar="SCENARIO", nargs="+" if several else None, help=what)
+    parser.add_argument("--threads", type=threads, metavar="N[-M]", help=f"how many threads (default: {default})")
     parser.add_argument("--axis", action="append", default=[], metavar="NAME=VALUE", help="choose a value of one of the scenario's axes")
     add_runs(parser)
 
 
 def add_runs(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--mode", choices=("gil", "free"), default=None, help="hand over only where the GIL could change hands (default), or anywhere")
+    add_torch(parser)
     parser.add_argument("--jobs", type=count, metavar="N", help="runs at the same time (default: one a core)")
+
+
+def add_torch(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--torch", default="", metavar="VERSION", help="another release of torch, in its environment (`harness env add VERSION`)")
+    parser.add_argument("--python", default="", metavar="X.Y", help="the Python of that environment (default: that of this one)")
+
+
+def interpreter(options: argparse.Namespace) -> str | None:
+    """Of the environment asked for; None is this one. Raises UserError where there is none."""
+    if not options.torch:
+        if options.python:
+            raise UserError("--python: of which release? (--torch VERSION)")
+        return None
+    found = releases.find(options.torch, options.python)
+    if found is None:
+        add = f"harness env add {options.torch}" + (f" --python {options.python}" if options.python else "")
+        raise UserError(f"there is no environment of torch {options.torch}; make one: {add}")
+    return found.interpreter
 
 
 def add_search(parser: argparse.ArgumentParser, budget: int) -> None:
@@ -78,6 +101,19 @@ def axes(options: argparse.Namespace, launcher: Launcher) -> dict[str, Any]:
             raise UserError(f"--axis {name}: {text!r} is none of {', '.join(map(str, declared[name]))}")
         chosen[name] = match[0]
     return chosen
+
+
+def space(options: argparse.Namespace, launcher: Launcher) -> Space:
+    """What ``--threads`` and ``--axis`` leave to be drawn: thread counts and values of axes."""
+    if options.threads is None:
+        low, high = launcher.about["threads"]
+        counts = range(low, high + 1)
+    else:
+        counts = thread_counts(options, launcher)
+    held = axes(options, launcher)
+    free = {name: values for name, values in launcher.about["axes"].items() if name not in held}
+    home = Schedule(options.scenario, counts[0], free=options.mode == "free", axes=held)
+    return Space(home, counts, free)
 
 
 def schedule_from(text: str) -> Schedule:

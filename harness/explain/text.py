@@ -5,6 +5,7 @@ from __future__ import annotations
 from harness.run.report import Report
 from harness.schedule import Schedule, to_token
 
+from . import collected
 from .cause import Access, Cause
 
 
@@ -14,6 +15,8 @@ def _place(access: Access) -> str:
 
 def sentence(cause: Cause | None, report: Report) -> str:
     """The mechanism in one sentence."""
+    if cause is None and collected.sentence(report):
+        return collected.sentence(report)
     if cause is None:
         return f"{report.outcome}: {report.message or 'no process-wide state seen'}"
     if cause.read is not None and cause.write is not None:
@@ -23,11 +26,14 @@ def sentence(cause: Cause | None, report: Report) -> str:
             f"{cause.read['thread']} read {cause.read['value']}{normal}"
         )
     assert cause.write is not None
-    threads = ", ".join(dict.fromkeys(a["thread"] for a in cause.trail if a["kind"] == "write"))
-    return f"{threads} wrote {cause.state} in turn; it was left at {cause.trail[-1]['value']}"
+    threads = list(dict.fromkeys(a["thread"] for a in cause.trail if a["kind"] == "write"))
+    if len(threads) == 1:
+        return f"{threads[0]} set {cause.state} to {cause.write['value']}, and other threads went on with that"
+    return f"{', '.join(threads)} wrote {cause.state} in turn; it was left at {cause.trail[-1]['value']}"
 
 
-def as_text(schedule: Schedule, report: Report, cause: Cause | None) -> str:
+def as_text(schedule: Schedule, report: Report, cause: Cause | None, on_gc: str = "") -> str:
+    """``on_gc``: whether the failure depends on garbage collection, in words."""
     mode = "free-threaded" if schedule.free else "realizable under the GIL"
     lines = [
         f"scenario  {schedule.scenario}, {schedule.threads} threads, T{schedule.first} starts ({mode})",
@@ -36,8 +42,15 @@ def as_text(schedule: Schedule, report: Report, cause: Cause | None) -> str:
     ]
     lines += [f"          {directive}" for directive in schedule.directives] or ["          no switch at all"]
     lines += ["cause     " + sentence(cause, report)]
+    if report.collections:
+        lines.append("collected")
+        lines += [f"          {line}" for line in collected.lines(report)]
+        lines += [f"gc        depends on it: {on_gc}"] if on_gc else []
     if cause is not None:
         lines.append(f"state     {cause.state}")
+        if cause.proved:
+            others = f" and {', '.join(cause.with_it)}" if cause.with_it else ""
+            lines.append(f"proof     with this state{others} each thread's own, the same schedule passes")
         for name, access in (("write", cause.write), ("read", cause.read)):
             if access is not None:
                 lines.append(f"{name:9} {access['thread']}: {access['value']}, {_place(access)}")

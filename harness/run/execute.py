@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from types import ModuleType
 from typing import Any
 
@@ -14,9 +14,11 @@ from harness.control import collect, raw
 from harness.control.actions import Decider
 from harness.control.backends import Backend
 from harness.control.controller import Controller, Switch
+from harness.control.isolate import Isolation
 from harness.control.managed import Managed, Status
 from harness.control.shield import shield
 from harness.control.sparse import Sparse
+from harness.fixes import Fix
 from harness.oracles.aftermath import Aftermath
 from harness.oracles.checked import checked
 from harness.oracles.leaked import leaks
@@ -55,10 +57,17 @@ def axes_of(scenario: Scenario, job: Job) -> dict[str, Any]:
 
 
 @contextmanager
-def set_up(scenario: Scenario, job: Job, fix: Callable[[], Any] | None) -> Iterator[Any]:
+def set_up(scenario: Scenario, job: Job, fix: Fix | None) -> Iterator[Any]:
     """The fix in force, and what set-up returned."""
-    with fix() if fix is not None else nullcontext():
-        yield scenario.setup(axes_of(scenario, job)) if scenario.setup is not None else None
+    apply = fix.apply() if fix is not None and fix.apply is not None else nullcontext()
+    late = fix is not None and fix.late
+
+    def made() -> Any:
+        return scenario.setup(axes_of(scenario, job)) if scenario.setup is not None else None
+
+    shared = made() if late else None
+    with apply:
+        yield shared if late else made()
 
 
 @dataclass(frozen=True)
@@ -81,7 +90,7 @@ def execute(
     scenario: Scenario,
     table: Table,
     backend: Backend | None,
-    fix: Callable[[], Any] | None,
+    fix: Fix | None,
     start: Callable[[Managed], None],
     *,
     tell: Callable[[dict[str, Any]], None] | None = None,
@@ -112,6 +121,8 @@ def execute(
             backend.activate(shared)
         before = snapshot(table.save_restore)
         aftermath = None if scenario.compares is False else Aftermath(table, home)
+        if job.isolate:
+            control.isolation = Isolation(job.isolate)
         bodies = [_bound(scenario.body(i), shared) for i in range(job.schedule.threads)]
         control.run(bodies, job.schedule.first, start)
         after = snapshot(table.save_restore)
@@ -212,6 +223,7 @@ def report_of(
         "uncontrolled": control.uncontrolled,
         "contended": sorted(control.contended()),
         "accesses": accesses,
+        "collections": [asdict(made) for made in control.collections],
         "digest": digest.hexdigest()[:16],
         "seconds": seconds,
         "rss_mb": 0.0,

@@ -6,6 +6,7 @@ import threading
 from typing import Any
 
 from harness.control import raw
+from harness.control.marks import plain
 from harness.oracles.checked import checked
 
 from .execute import set_up
@@ -24,6 +25,7 @@ def execute_plain(job: Job, world: World) -> dict[str, Any]:
     with set_up(scenario, job, world.fix(job.fix)) as shared:
 
         def live(index: int) -> None:
+            plain.index = index
             together.wait()
             try:
                 results[index] = scenario.body(index)(shared)

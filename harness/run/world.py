@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import platform
+from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
 
 from harness.control import backends
 from harness.control.instrument import Instruments
 from harness.errors import UserError
-from harness.fixes.registry import find_fix
+from harness.fixes.registry import Fix, find_fix
 from harness.scenario import Scenario
+from harness.scenario.digest import source_digest
 from harness.scenario.load import load
+from harness.scenario.validate import require_modules
 from harness.states import Table, scan
 
 
@@ -32,6 +35,7 @@ class World:
                 self.scenario.prepare()
             except (Exception, SystemExit) as error:
                 raise UserError(f"{reference}: prepare raised: {type(error).__name__}: {error}") from None
+        require_modules(self.scenario, reference)
         self.table: Table = scan(
             self.scenario.modules, [self.module, *self._fine()], points or self.scenario.kinds, self.scenario.entries
         )
@@ -50,8 +54,8 @@ class World:
         except ImportError as error:
             raise UserError(f"fine: {error}") from None
 
-    def fix(self, name: str) -> Callable[[], Any] | None:
-        return None if name == "none" else find_fix(name).apply
+    def fix(self, name: str) -> Fix | None:
+        return None if name == "none" else find_fix(name)
 
     def is_per_process(self, name: str) -> bool:
         return find_fix(name).processes
@@ -70,7 +74,9 @@ class World:
             "seconds": self.scenario.seconds,
             "fork_after_setup": self.scenario.fork_after_setup and self.scenario.setup is not None,
             "summary": self.scenario.summary,
+            "python": platform.python_version(),
             "torch": self._torch_version(),
+            "digest": source_digest(self.module),
         }
 
     def _torch_version(self) -> str:

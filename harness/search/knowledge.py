@@ -85,3 +85,12 @@ class Knowledge:
             last[thread] = (place, Candidate(thread, point, n, position))
         for _, candidate in sorted(last.values(), key=lambda item: item[1].position):
             yield candidate
+
+
+def ends(report: Report) -> dict[str, int]:
+    """Where in the log each thread ended; one that went on to the last has the length of the log."""
+    found = dict.fromkeys(report.threads, len(report.log))
+    for place, (thread, point, _) in enumerate(report.log):
+        if point == "end":
+            found[thread] = place
+    return found
