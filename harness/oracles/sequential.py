@@ -66,12 +66,12 @@ class Sequential:
 
     def _allowed(self, job: Job) -> list[tuple[str, Left]]:
         schedule = job.schedule
-        key = json.dumps([schedule.threads, schedule.axes, schedule.free, job.fix], sort_keys=True)
+        key = json.dumps([schedule.threads, schedule.axes, schedule.free, job.fix, job.isolate], sort_keys=True)
         if key not in self._known:
             self._known[key] = []  # while they are run, nothing is judged
             found = []
             for order in orders(schedule):
-                report = self._run(Job(order, job.fix))
+                report = self._run(Job(order, job.fix, isolate=job.isolate))
                 if self._wanted is None and any(point.startswith("block:") for point in report.get("keys", ())):
                     return []
                 if not report["findings"] and report.get("after") is not None:

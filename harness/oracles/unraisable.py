@@ -24,21 +24,23 @@ class reported:
     def __exit__(self, *_: object) -> None:
         sys.unraisablehook, threading.excepthook = self.hooks
 
+    def _name(self) -> str:
+        me = self.control.current
+        return me.name if me is not None else "main"
+
+    def _note(self, args: Any) -> bool:
+        if args.exc_value is None or isinstance(args.exc_value, Abandoned):  # of an earlier run
+            return False
+        self.found.append(of_error(args.exc_value, self._name(), len(self.control.log)))
+        return True
+
     def _unraisable(self, args: Any) -> None:
-        self._note(args)
-        if args.exc_value is not None and not isinstance(args.exc_value, Abandoned):
+        if self._note(args):
             self._blame(f"{type(args.exc_value).__name__}: {args.exc_value}".strip()[:200])
 
     def _blame(self, raised: str) -> None:
         """The finalizer that a collection of this thread is running, if one is, is where it was raised."""
-        name = self.control.current.name if self.control.current is not None else "main"
         for made in reversed(self.control.collections):
-            if made.thread == name and made.until < 0 and made.ran:
+            if made.thread == self._name() and made.until < 0 and made.ran:
                 made.ran[-1]["raised"] = raised
                 return
-
-    def _note(self, args: Any) -> None:
-        if args.exc_value is not None and not isinstance(args.exc_value, Abandoned):  # of an earlier run
-            me = self.control.current
-            name = me.name if me is not None else "main"
-            self.found.append(of_error(args.exc_value, name, len(self.control.log)))

@@ -120,9 +120,9 @@ def execute(
         if backend is not None:
             backend.activate(shared)
         before = snapshot(table.save_restore)
+        aftermath = None if scenario.compares is False else Aftermath(table, home)
         if job.isolate:
             control.isolation = Isolation(job.isolate)
-        aftermath = None if scenario.compares is False else Aftermath(table, home)
         bodies = [_bound(scenario.body(i), shared) for i in range(job.schedule.threads)]
         control.run(bodies, job.schedule.first, start)
         after = snapshot(table.save_restore)

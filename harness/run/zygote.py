@@ -1,8 +1,8 @@
 """The forking parent: imports torch once, under cooperative locks, and forks a fresh child for every run.
 
-``python -m harness.run.zygote FD SCENARIO MODE PARENT [POINTS...]`` talks over the socket FD. It is single-threaded: the state in
-which every child starts is the same. A *stage* is a child that has done the set-up and serves a socket of its own in
-the same way. When its client goes away, however that happens, it ends, and with it its children and all that they
+``python -m harness.run.zygote FD SCENARIO MODE PARENT [POINTS...]`` talks over the socket FD. It is single-threaded:
+the state in which every child starts is the same. A *stage* is a child that has done the set-up and serves a socket of
+its own in the same way. When its client goes away, however that happens, it ends, and with it its children and all that they
 started: what a run leaves behind becomes a child of this process, and is killed.
 """
 

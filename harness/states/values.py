@@ -50,7 +50,9 @@ def fetch_or_unset(state: str) -> Any:
 
 
 def assign(state: str, value: Any) -> None:
-    """Make it ``value``, or unset it. Nothing where it cannot be set."""
+    """Make it ``value``, or unset it. Nothing where it cannot be set, as what C holds."""
+    if state.endswith("()"):
+        return
     try:
         owner, name = _owner(state)
         if value is not UNSET:

@@ -112,7 +112,7 @@ class Monitoring:
 
 def _starts(own: Monitoring) -> tuple[Any, Any, Any]:
     """PY_START and PY_RESUME, which are places; PY_THROW, which is not."""
-    inside, local, get_ident = own.inside, own.local, raw.get_ident
+    inside, local, get_ident, getframe = own.inside, own.local, raw.get_ident, sys._getframe
     disable = MONITORING.DISABLE
 
     def started(thread: Thread, found: Local, checks: bool, frame: FrameType) -> None:
@@ -132,24 +132,24 @@ def _starts(own: Monitoring) -> tuple[Any, Any, Any]:
             own.climb.watch(own.tool, frame)
 
     def on_start(code: CodeType, offset: int) -> Any:
-        found = local.get(id(code)) or own.known(code, sys._getframe(1))
+        found = local.get(id(code)) or own.known(code, getframe(1))
         thread = inside.get(get_ident())
         if found is None:
             if thread is not None and thread.me.pending and not thread.me.muted and own.instruments.by_id.get(id(code)) is not OURS:
                 thread.place(thread.me)
             return disable if id(code) in own.instruments.by_id else None
         if thread is not None:
-            started(thread, found, True, sys._getframe(1))
+            started(thread, found, True, getframe(1))
         return None
 
     def on_resume(code: CodeType, offset: int) -> Any:
-        found = local.get(id(code)) or own.known(code, sys._getframe(1))
+        found = local.get(id(code)) or own.known(code, getframe(1))
         if found is None:
             return disable
         thread = inside.get(get_ident())
         if thread is not None:
             # the lowest two bits of RESUME: 0 a start, 1 behind yield, 2 yield from, 3 await
-            started(thread, found, code.co_code[offset + 1] & 3 < 2, sys._getframe(1))
+            started(thread, found, code.co_code[offset + 1] & 3 < 2, getframe(1))
         return None
 
     def on_throw(code: CodeType, offset: int, error: BaseException) -> None:
@@ -158,7 +158,7 @@ def _starts(own: Monitoring) -> tuple[Any, Any, Any]:
             return
         found = local.get(id(code))
         if found is not None:
-            started(thread, found, False, sys._getframe(1))
+            started(thread, found, False, getframe(1))
 
     return on_start, on_resume, on_throw
 

@@ -11,10 +11,14 @@ import sys
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
+from harness.states.kinds.makers import SUSPENDED
+
+from .. import active
 from ..gives_up import released
 from ..instrument import OURS
 from ..look import makes_generator
 from ..places import Act, Kind
+from ..raw import get_ident
 
 if TYPE_CHECKING:
     from ..controller import Controller
@@ -126,4 +130,14 @@ def _local(controller: Controller, me: Managed, found: Instrumented) -> Any:
             armed = None
         return on_event
 
-    return on_event
+    def on_event_anywhere(frame: FrameType, event: str, arg: Any) -> Any:
+        """A generator may be closed in another thread than that which started it, or after the run."""
+        if active.controller is not controller:
+            return None
+        if get_ident() == me.ident:
+            on_event(frame, event, arg)
+            return on_event_anywhere
+        other = controller.by_ident.get(get_ident())
+        return None if other is None else _local(controller, other, found)(frame, event, arg)
+
+    return on_event_anywhere if found.sites.code.co_flags & SUSPENDED else on_event
