@@ -23,6 +23,7 @@ class Certificate:
 def negative(found: Exploration) -> Certificate:
     """Was nothing found because nothing is there, within a stated bound?"""
     base = f"{found.schedules} schedules ({found.distinct} distinct) over {found.points} points, {found.void} void"
+    base += f", {found.by_strategy.get('gc', 0)} with a collection"
     if found.failures:
         return Certificate(False, f"{base}; {len(found.failures)} failed")
     if found.limit:
