@@ -45,7 +45,7 @@ def run(options: argparse.Namespace) -> int:
             "mode": options.mode or "gil",
             "fix": fix.name,
             "found": bool(found.failures),
-            "outcome": "none found",
+            "outcome": "ok",
             "signature": "",
             "state": "",
             "states": launcher.about["states"],
@@ -59,9 +59,12 @@ def run(options: argparse.Namespace) -> int:
             "depends_on_gc": False,
             "collected": [],
             "replay": {"times": 0, "same": 0},
+            "certain": negative(found).certain,
             "rests_on": negative(found).says,
         }
         text = f"none found: {negative(found).says}"
+        if found.void and options.mode != "free":
+            text += "\n(--mode free also switches where only a free-threaded interpreter could)"
         if found.failures:
             text = _failure(options, launcher, found, data)
         data["seconds"] = round(time.monotonic() - began, 3)
@@ -127,7 +130,12 @@ def _failure(options: argparse.Namespace, launcher: Launcher, found: Exploration
     fix = f" --fix {options.fix}" if options.fix != "none" else ""
     return "\n".join(
         [
-            f"found after {found.schedules} schedules over {found.points} points; replayed {same} of {options.times} times",
+            (
+                f"found after {found.schedules} schedules over {found.points} points; "
+                if schedule.directives
+                else f"fails without any switch when T{schedule.first} starts, so it is no matter of timing; "
+            )
+            + f"replayed {same} of {options.times} times",
             as_text(schedule, recorded, cause, gc.says) + fix,
             f"token     {token}",
         ]

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from .controller import Controller
     from .managed import Managed
 
+_COLLECTOR = -1  # in place of a body's index: what a collection runs is a thread's affair by chance only
+
 
 @dataclass
 class Collection:
@@ -41,7 +43,11 @@ def directed(control: Controller, me: Managed, point: str, n: int, generation: i
     """Collect at a point, in ``me``, and note in ``control.collections`` what that did."""
     made = Collection(me.name, point, n, generation, len(control.log))
     control.collections.append(made)
+    if control.isolation is not None:
+        control.isolation.switch(me.root, _COLLECTOR)
     made.found = now(generation, made.ran)
+    if control.isolation is not None:
+        control.isolation.switch(_COLLECTOR, me.root)
     made.until = len(control.log)
 
 

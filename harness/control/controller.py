@@ -13,6 +13,8 @@ from typing import Any
 from . import active, collect, raw
 from .actions import Action, Asked, Collect, Decider, HandOver
 from .blocked import WaitReport, describe, in_c
+from .dummy import forget_dummy
+from .isolate import Isolation
 from .managed import Gate, Managed, Status, ThreadGate
 
 
@@ -47,6 +49,7 @@ class Controller:
         self.free = free
         self.observer = observer
         self.backend = backend
+        self.isolation: Isolation | None = None
         self.threads: list[Managed] = []
         self.by_name: dict[str, Managed] = {}
         self.by_ident: dict[int, Managed] = {}
@@ -111,6 +114,8 @@ class Controller:
             finally:
                 if self.backend is not None:
                     self.backend.leave(me)
+                if not self.abandoned:
+                    forget_dummy()
         except Abandoned:
             return None
         except BaseException as error:
@@ -181,9 +186,14 @@ class Controller:
 
     # ---------------------------------------------------------------- the baton
 
-    def _pass(self, me: Managed, to: Managed) -> None:
+    def _give(self, me: Managed, to: Managed) -> None:
+        if self.isolation is not None:
+            self.isolation.switch(me.root, to.root)
         self.current = to
         to.gate.open()
+
+    def _pass(self, me: Managed, to: Managed) -> None:
+        self._give(me, to)
         me.gate.wait()
         if self.abandoned:
             raise Abandoned
@@ -243,6 +253,7 @@ class Controller:
 
     def _end(self, me: Managed) -> None:
         me.status = Status.ENDED
+        self.by_ident.pop(me.ident, None)  # what the thread still finalizes as it goes is outside the run
         self.wake(me)
         if all(other.status is Status.ENDED for other in self.threads if not other.adopted):
             self._finish()
@@ -252,12 +263,13 @@ class Controller:
             if not any(other.status is Status.IN_C for other in self.threads):
                 self._stop_deadlocked()
             return
-        self.current = to
-        to.gate.open()
+        self._give(me, to)
 
     def _finish(self) -> None:
         self.finished = True
         self.current = None
+        if self.isolation is not None:
+            self.isolation.end()
         self._done.release()
 
     def _stop_deadlocked(self) -> None:
@@ -293,6 +305,33 @@ class Controller:
         me.gate.wait()
         if self.abandoned:
             raise Abandoned
+
+    def take_over(self, ident: int, native_id: int) -> Managed:
+        """The calling thread, which C code started, goes on in place of the one that waits for it in C."""
+        away = [other for other in self.threads if other.status is Status.IN_C]
+        parent = away[0] if away else self.current
+        assert parent is not None
+        parent.born_count += 1
+        me = self.add(f"{parent.name}.{parent.born_count}", parent.root)
+        me.adopted, me.ident, me.native_id = True, ident, native_id
+        self.by_ident[ident] = me
+        parent.status, parent.waiting, parent.blocked_name = Status.BLOCKED, me, "a thread of C code"
+        parent.where = in_c.where(parent)
+        if away:
+            self._rejoin(me)
+        else:
+            self.current = me
+        return me
+
+    def hand_back(self, me: Managed) -> None:
+        """The end of :meth:`take_over`: its parent comes back from C by itself."""
+        if self.current is not me:
+            self._rejoin(me)
+        self.by_ident.pop(me.ident, None)
+        me.status = Status.ENDED
+        parent = next(other for other in self.threads if other.waiting is me)
+        self.wake(me)
+        self.current = parent
 
     # ---------------------------------------------------------------- the end of a run in one process
 
