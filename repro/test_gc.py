@@ -62,3 +62,9 @@ def test_the_function_patch_does_not_help(race: Race) -> None:
     """The thread that calls is the one that traces."""
     verdict = race.check("flag.gc", "function_patch", budget=200)["function_patch"]
     assert verdict.verdict == "fails", f"{verdict.why}; rests on: {verdict.rests_on}"
+
+
+def test_a_process_for_each_body_does_not_help(race: Race) -> None:
+    """Nor is what Python only reports lost there."""
+    verdict = race.check("flag.gc", "per_process", budget=200)["per_process"]
+    assert verdict.verdict == "fails", f"{verdict.why}; rests on: {verdict.rests_on}"

@@ -109,7 +109,7 @@ def execute(
     results: list[Any] = []
     with ExitStack() as stack:
         stack.enter_context(collect.on_demand_only())
-        stack.enter_context(_reported(control, unraisable))
+        stack.enter_context(Reported(control, unraisable))
         shared = ready.shared if ready is not None else stack.enter_context(set_up(scenario, job, fix))
         before = snapshot(table.save_restore)
         if job.isolate:
@@ -154,7 +154,7 @@ def _bound(body: Callable[[Any], Any], shared: Any) -> Callable[[], Any]:
     return lambda: body(shared)
 
 
-class _reported:
+class Reported:
     """Exceptions that Python only prints are findings too."""
 
     def __init__(self, control: Controller, found: list[Finding]) -> None:

@@ -26,7 +26,7 @@ from harness.states.values import snapshot
 
 from . import wire
 from .death import die_with_parent
-from .execute import Ready, deadlock_finding, decider_of, leaks, report_of, set_up, teller
+from .execute import Ready, Reported, deadlock_finding, decider_of, leaks, report_of, set_up, teller
 from .job import Job
 from .observe import Observer
 from .outcome import Finding, of_error
@@ -186,7 +186,8 @@ def _one(job: Job, world: World, shared: Any, index: int, gates: list[PipeGate],
         findings: list[Finding] = []
         result = None
         try:
-            result = world.scenario.body(index)(shared)
+            with Reported(control, findings):
+                result = world.scenario.body(index)(shared)
         except Abandoned:
             raise
         except BaseException as error:
