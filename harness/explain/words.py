@@ -1,0 +1,180 @@
+"""The story in sentences, and names short enough to read. Made from the log; nothing is typed in for a scenario."""
+
+from __future__ import annotations
+
+import linecache
+import os
+import re
+
+from harness.run.report import Report
+from harness.schedule import Directive
+
+from .cause import Access, Cause
+from .story import Event, Story
+
+_VERBS = {"read": "reads", "write": "writes"}
+
+
+def short_path(text: str) -> str:
+    """Paths without what differs from machine to machine, where that can be told."""
+    text = re.sub(r"/[^\s:]*/(?:site|dist)-packages/", "", text)
+    text = re.sub(r"/[^\s:]*/lib/python3\.\d+/", "", text)
+    text = re.sub(r"/[^\s:]*/harness/scenario/", "harness/scenario/", text)
+    return text.replace(os.getcwd() + os.sep, "")
+
+
+def short(text: str) -> str:
+    """``a torch.fx._symbolic_trace._Patcher`` is ``a _Patcher``; a function that took another's name is its own first."""
+    if text[:1] in "'\"":
+        return text
+    text = re.sub(r"\b(?:[A-Za-z_]\w*\.)+(\w+)", r"\1", text)
+    match = re.fullmatch(r"(\w+) \((\w+)\)", text)
+    if match is None:
+        return text
+    return match[1] if match[1] == match[2] else f"{match[2]} (named {match[1]})"
+
+
+def function(name: str) -> str:
+    """``torch.fx._symbolic_trace.Tracer.trace`` is ``Tracer.trace``."""
+    parts = name.split(".")
+    classes = [i for i, part in enumerate(parts[:-1]) if part.lstrip("_")[:1].isupper()]
+    return ".".join(parts[classes[0] :] if classes else parts[-1:])
+
+
+def place(access: Access) -> str:
+    return f"{short_path(access['file'])}:{access['line']} in {access['function']}"
+
+
+def source(file: str, line: int) -> str:
+    return linecache.getline(file, line).strip()
+
+
+def what(event: Event) -> str:
+    """An event in a few words."""
+    times = f" ({event.times} times)" if event.times > 1 else ""
+    if event.kind in _VERBS:
+        return f"{_VERBS[event.kind]} {short(event.state)}: {short(event.value)}{times}"
+    if event.kind == "start":
+        return "starts"
+    if event.kind == "end":
+        return "ends"
+    if event.kind == "fail":
+        text = short_path(event.text)
+        return f"fails: {text.removeprefix('error: ')}" if event.key else f"raises {text.partition(': ')[2]}"
+    if event.kind == "leak":
+        return f"afterwards: {short_path(event.text)}"
+    if event.kind == "wait":
+        return f"waits for a lock: {event.text}"
+    if event.kind == "point":
+        return event.text
+    if event.kind == "more":
+        return f"… {event.times} more"
+    if event.kind == "hand over":
+        return f"{event.lane} hands over to {event.to}" + (f" ({event.text})" if event.text else "")
+    return event.text
+
+
+def where(event: Event) -> str:
+    return f"{function(event.function)}, {short_path(event.file)}:{event.line}" if event.file else ""
+
+
+def sentence(cause: Cause | None, report: Report) -> str:
+    """The mechanism in one sentence."""
+    if cause is None:
+        return f"{report.outcome}: {short_path(report.message) or 'no process-wide state seen'}"
+    if cause.read is not None and cause.write is not None:
+        normal = f" (undisturbed: {cause.normal})" if cause.normal else ""
+        return (
+            f"{cause.write['thread']} set {cause.state} to {cause.write['value']}; "
+            f"{cause.read['thread']} read {cause.read['value']}{normal}"
+        )
+    assert cause.write is not None
+    threads = list(dict.fromkeys(a["thread"] for a in cause.trail if a["kind"] == "write"))
+    if len(threads) == 1:
+        return f"{threads[0]} set {cause.state} to {cause.write['value']}, and other threads went on with that"
+    return f"{', '.join(threads)} wrote {cause.state} in turn; it was left at {cause.trail[-1]['value']}"
+
+
+def named(story: Story, thread: str) -> str:
+    """``T0 (tracer)``."""
+    return f"{thread} ({story.roles[thread]})" if thread in story.roles else thread
+
+
+def account(story: Story) -> list[str]:
+    """What went wrong, for a reader who has not met it: a few sentences, in order of time."""
+    cause, report = story.cause, story.report
+    told = [f"{len(story.lanes)} threads of one process: " + ", ".join(named(story, t) for t in story.lanes) + "."]
+    if cause is not None:
+        told.append(
+            f"They share {cause.state}. It belongs to the process, not to a thread: what one thread writes there, all read."
+        )
+        if cause.write is not None:
+            told.append(f"{named(story, cause.write['thread'])} sets it to {short(cause.write['value'])} at {place(cause.write)}.")
+    asked = [e for e in story.events if e.kind == "hand over" and e.asked]
+    for event in asked:
+        told.append(f"Then {event.to} goes on, and {event.lane} waits where it is, half-way through.")
+    if cause is not None and cause.read is not None and cause.write is not None:
+        normal = f" Undisturbed it would read {short(cause.normal)}." if cause.normal not in ("", "not read") else ""
+        if cause.normal == "not read":
+            normal = " Undisturbed it would not get there."
+        told.append(
+            f"{named(story, cause.read['thread'])} reads {short(cause.read['value'])} at {place(cause.read)}: "
+            f"the value is {cause.write['thread']}'s, not its own.{normal}"
+        )
+    if cause is not None and report.outcome == "state leaked" and cause.trail and cause.trail[-1]["kind"] == "write":
+        last = cause.trail[-1]
+        told.append(
+            f"The last to write it is {named(story, last['thread'])}, which puts {short(last['value'])} there at {place(last)}, "
+            "and so it stays."
+        )
+    told.append(f"The outcome is “{report.outcome}”: {short_path(report.message).splitlines()[0] if report.message else report.outcome}")
+    return told
+
+
+def proof(story: Story) -> str:
+    """What the counterfactual run with the state of each thread's own has shown; empty where it was not shown."""
+    if story.cause is None or not story.cause.proved:
+        return ""
+    others = f" and {', '.join(story.cause.with_it)}" if story.cause.with_it else ""
+    return f"with this state{others} each thread's own, the same schedule passes"
+
+
+def difference(story: Story) -> str:
+    """The one directive by which the nearest passing schedule differs."""
+    other = story.counterfactual
+    if other is None:
+        return ""
+    does = _does(other.directive)
+    if other.instead is None:
+        return f"without “{does} after {_after(other.directive)}” it passes: no smaller change of those tried does"
+    way = "earlier" if other.points < 0 else "later"
+    count = abs(other.points)
+    return (
+        f"it passes where {does} after {_after(other.instead)}, {count} point{'s' * (count > 1)} of that thread {way}, "
+        f"and not after {_after(other.directive)}{_then(story)}"
+    )
+
+
+def _does(directive: Directive) -> str:
+    if directive.does.startswith("gc"):
+        return f"{directive.thread} collects generation {directive.does[2:]}"
+    return f"{directive.thread} hands over to {directive.does}"
+
+
+def _after(directive: Directive) -> str:
+    return directive.point + (f" (passing {directive.n})" if directive.n > 1 else "")
+
+
+def _then(story: Story) -> str:
+    """What the read that made the difference sees in the schedule that passes."""
+    cause, other = story.cause, story.counterfactual
+    if cause is None or cause.read is None or other is None:
+        return ""
+    read = cause.read
+    same = [
+        a for a in other.report.accesses
+        if (a["thread"], a["kind"], a["state"], a["n"]) == (read["thread"], "read", read["state"], read["n"])
+    ]  # fmt: skip
+    if not same:
+        return f"; {read['thread']} does not read it then"
+    return f"; {read['thread']} reads {short(same[0]['value'])} then"
