@@ -6,6 +6,7 @@ The lanes are an ordered list laid out as a grid, so that what is drawn is also 
 from __future__ import annotations
 
 import linecache
+import re
 from html import escape
 
 from harness.schedule import to_token
@@ -16,6 +17,7 @@ from .story import Event, Story
 from .words import account, difference, function, named, place, proof, sentence, short, short_path, what
 
 _VERBS = {"read": "reads", "write": "writes"}
+_SIGNS = {"read": ":", "write": " ="}
 
 
 def render(story: Story) -> str:
@@ -26,8 +28,8 @@ def render(story: Story) -> str:
         title=escape(f"{story.schedule.scenario}: {report.outcome}"),
         scenario=escape(story.schedule.scenario),
         outcome=escape(report.outcome),
-        message=escape(report.message.splitlines()[0] if report.message else ""),
-        cause=escape(sentence(story.cause, report)),
+        message=escape(short_path(report.message).splitlines()[0] if report.message else report.outcome),
+        cause=_marked(sentence(story.cause, report), story) if story.cause is not None else "",
         account="\n".join(f"<li>{_marked(line, story)}</li>" for line in account(story)),
         count=len(story.lanes),
         heads="\n".join(_head(story, i, name) for i, name in enumerate(story.lanes)),
@@ -46,14 +48,22 @@ def _fix(story: Story) -> str:
 
 
 def _marked(text: str, story: Story) -> str:
-    """With the names of states and threads set off."""
-    found = escape(text)
-    for state in story.states:
-        found = found.replace(escape(state), f"<code>{escape(state)}</code>")
-    for index, name in enumerate(story.lanes):
-        label = escape(named(story, name))
-        found = found.replace(label, f'<b class="t{index % 6}">{label}</b>')
-    return found
+    """With points, states, places and threads set off."""
+    labels = {named(story, name): index for index, name in enumerate(story.lanes)}
+    known = "|".join(re.escape(word) for word in sorted((*story.states, *labels), key=len, reverse=True))
+    pattern = rf"(?:call|line|lock|unlock|marker|read|write):[^\s;]+|[\w./-]+\.py:\d+|torch\.[\w.]*\w|{known}"
+    found, end = "", 0
+    for match in re.finditer(pattern, text):
+        word = match[0]
+        found += escape(text[end : match.start()])
+        found += f'<b class="t{labels[word] % 6}">{escape(word)}</b>' if word in labels else f"<code>{_breakable(word)}</code>"
+        end = match.end()
+    return found + escape(text[end:])
+
+
+def _breakable(text: str) -> str:
+    """Long names may be broken where their parts meet."""
+    return re.sub(r"([._/:@,])(?=\w)", r"\1<wbr>", escape(text))
 
 
 def _head(story: Story, index: int, name: str) -> str:
@@ -72,9 +82,9 @@ def _item(story: Story, event: Event) -> str:
     if event.kind in _VERBS:
         times = f" <small>{event.times} times</small>" if event.times > 1 else ""
         body = (
-            f"{said}{_VERBS[event.kind]} <code>{escape(short(event.state))}</code> "
+            f"{said}{_VERBS[event.kind]} <code>{_breakable(short(event.state))}</code>{_SIGNS[event.kind]} "
             f'<strong class="value">{escape(short(event.value))}</strong>{times}'
-            f'<small class="at">{escape(function(event.function))}<br>{escape(short_path(event.file))}:{event.line}</small>'
+            f'<small class="at">{_breakable(function(event.function))}<br>{_breakable(short_path(event.file))}:{event.line}</small>'
         )
     else:
         body = said + escape(what(event))
@@ -119,7 +129,7 @@ def _trail(story: Story) -> str:
         rows.append(
             f'<tr class="{"key" if access in keys else ""}"><td>{n}</td><td><b class="{css}">{escape(access["thread"])}</b></td>'
             f"<td>{escape(access['kind'])}</td><td><code>{escape(short(access['value']))}</code></td>"
-            f"<td><code>{escape(place(access))}</code></td></tr>"
+            f"<td><code>{_breakable(place(access))}</code></td></tr>"
         )
     more = f"<p>… {len(story.cause.trail) - 60} more</p>" if len(story.cause.trail) > 60 else ""
     head = "<tr><th>#</th><th>thread</th><th>access</th><th>value</th><th>place</th></tr>"

@@ -13,9 +13,8 @@ PAGE = """<!doctype html>
 </head>
 <body>
 <header>
-<p class="kind">race in <code>{scenario}</code></p>
-<h1>{outcome}<span class="sr">: </span></h1>
-<p class="message">{message}</p>
+<p class="kind">Race in <code>{scenario}</code> <span class="badge">{outcome}</span></p>
+<h1>{message}</h1>
 <p class="cause">{cause}</p>
 </header>
 <main>
@@ -24,7 +23,7 @@ PAGE = """<!doctype html>
 </ol></section>
 <section aria-labelledby="h-lanes"><h2 id="h-lanes">The interleaving</h2>
 <div class="bar"><p>Time runs downwards. A thick line: the thread runs. A thin one: it waits for its turn.</p>
-<div class="zoom" role="group" aria-label="Zoom"><button type="button" data-zoom="-1" aria-label="Smaller">−</button><output>100 %</output><button type="button" data-zoom="1" aria-label="Larger">+</button></div></div>
+<div class="zoom" role="group" aria-label="Zoom"><button type="button" data-zoom="-1" aria-label="Smaller">&minus;</button><output>100 %</output><button type="button" data-zoom="1" aria-label="Larger">+</button></div></div>
 <div class="scroll" tabindex="0" role="region" aria-label="Lanes of the threads"><div class="lanes" style="--n:{count}">
 <div class="heads">{heads}</div>
 <div class="body">{rails}<ol class="events">
@@ -49,11 +48,11 @@ STYLE = """
 body{margin:0;background:var(--bg);color:var(--fg);font:16px/1.5 system-ui,sans-serif;overflow-wrap:anywhere}
 header,main{max-width:66rem;margin:0 auto;padding:0 1rem}
 header{padding-top:1.5rem}
-h1{margin:.1em 0;font-size:1.9rem;color:var(--bad);line-height:1.2}
+h1{margin:.4em 0;font-size:1.6rem;line-height:1.25}
 h2{margin:2.2rem 0 .6rem;font-size:1.25rem}
 h3{margin:1.4rem 0 .2rem;font-size:1rem}
 .kind{margin:0;color:var(--soft)}
-.message{margin:.3em 0;font-size:1.1rem;font-weight:600}
+.badge{border:1px solid var(--bad);color:var(--bad);border-radius:1em;padding:.05em .7em;margin-left:.4em;white-space:nowrap}
 .cause{margin:.4em 0;color:var(--soft)}
 code,pre{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;font-size:.88em}
 pre{background:var(--card);border:1px solid var(--line);border-radius:6px;padding:.7em .9em;overflow:auto;overflow-wrap:normal}
@@ -110,7 +109,7 @@ dl{display:grid;grid-template-columns:max-content 1fr;gap:.2em 1em;color:var(--s
 summary{cursor:pointer;padding:.4em 0}
 main{padding-bottom:3rem}
 .sr{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
-@media (max-width:40rem){h1{font-size:1.5rem}.lanes{font-size:calc(.84rem*var(--z))}.account{padding-left:1.3em}}
+@media (max-width:40rem){h1{font-size:1.25rem}.lanes{font-size:calc(.84rem*var(--z))}.account{padding-left:1.3em}.events>li{padding-left:calc(var(--x) + .5em);padding-right:.25em}.box{padding:.15em .3em}}
 @media print{.zoom{display:none}details>*{display:block}}
 """
 

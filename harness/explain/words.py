@@ -53,7 +53,8 @@ def what(event: Event) -> str:
     """An event in a few words."""
     times = f" ({event.times} times)" if event.times > 1 else ""
     if event.kind in _VERBS:
-        return f"{_VERBS[event.kind]} {short(event.state)}: {short(event.value)}{times}"
+        sign = " =" if event.kind == "write" else ":"
+        return f"{_VERBS[event.kind]} {short(event.state)}{sign} {short(event.value)}{times}"
     if event.kind == "start":
         return "starts"
     if event.kind == "end":
@@ -104,30 +105,45 @@ def account(story: Story) -> list[str]:
     """What went wrong, for a reader who has not met it: a few sentences, in order of time."""
     cause, report = story.cause, story.report
     told = [f"{len(story.lanes)} threads of one process: " + ", ".join(named(story, t) for t in story.lanes) + "."]
+    timed: list[tuple[int, str]] = [
+        (e.at, f"{e.to} goes on, and {e.lane} waits where it is, half-way through.")
+        for e in story.events if e.kind == "hand over" and e.asked
+    ]  # fmt: skip
+    timed += [(e.at, f"{e.lane} is made to run a {e.text}.") for e in story.events if e.kind == "collect"]
     if cause is not None:
         told.append(
             f"They share {cause.state}. It belongs to the process, not to a thread: what one thread writes there, all read."
         )
         if cause.write is not None:
-            told.append(f"{named(story, cause.write['thread'])} sets it to {short(cause.write['value'])} at {place(cause.write)}.")
-    asked = [e for e in story.events if e.kind == "hand over" and e.asked]
-    for event in asked:
-        told.append(f"Then {event.to} goes on, and {event.lane} waits where it is, half-way through.")
-    if cause is not None and cause.read is not None and cause.write is not None:
-        normal = f" Undisturbed it would read {short(cause.normal)}." if cause.normal not in ("", "not read") else ""
-        if cause.normal == "not read":
-            normal = " Undisturbed it would not get there."
+            setter = f"{named(story, cause.write['thread'])} sets it to {short(cause.write['value'])}"
+            timed.append((cause.write["at"], f"{setter} at {place(cause.write)}."))
+            if cause.read is not None:
+                timed += _the_read(story, cause, cause.read, cause.write)
+        last = cause.trail[-1] if cause.trail else None
+        if report.outcome == "state leaked" and last is not None and last["kind"] == "write":
+            puts = f"The last to write it is {named(story, last['thread'])}, which puts {short(last['value'])} there"
+            timed.append((last["at"], f"{puts} at {place(last)}, and so it stays."))
+    told += [text for _, text in sorted(timed, key=lambda item: item[0])]
+    message = short_path(report.message).splitlines()[0] if report.message else report.outcome
+    return [*told, f"The outcome is “{report.outcome}”: {message}"]
+
+
+def _the_read(story: Story, cause: Cause, read: Access, write: Access) -> list[tuple[int, str]]:
+    undisturbed = {"": "", "not read": " Undisturbed it would not get there."}
+    normal = undisturbed.get(cause.normal, f" Undisturbed it would read {short(cause.normal)}.")
+    reader = named(story, read["thread"])
+    told = [
+        (read["at"], f"{reader} reads {short(read['value'])} at {place(read)}: the value is {write['thread']}'s, not its own.{normal}")
+    ]
+    looks = [e for e in story.events if e.kind == "read" and e.lane == read["thread"] and e.state not in story.states]
+    other = next((e for e in looks if e.at > read["at"]), None)
+    if other is not None:
+        told.append((other.at, f"{reader} reads {other.state} too, which by now is {short(other.value)}."))
+    writes = [a for a in cause.trail if a["kind"] == "write" and a["thread"] == write["thread"] and a["at"] > read["at"]]
+    if writes and writes[0]["value"] != write["value"]:
         told.append(
-            f"{named(story, cause.read['thread'])} reads {short(cause.read['value'])} at {place(cause.read)}: "
-            f"the value is {cause.write['thread']}'s, not its own.{normal}"
+            (writes[0]["at"], f"Only now does {write['thread']} set it to {short(writes[0]['value'])}, at {place(writes[0])}.")
         )
-    if cause is not None and report.outcome == "state leaked" and cause.trail and cause.trail[-1]["kind"] == "write":
-        last = cause.trail[-1]
-        told.append(
-            f"The last to write it is {named(story, last['thread'])}, which puts {short(last['value'])} there at {place(last)}, "
-            "and so it stays."
-        )
-    told.append(f"The outcome is “{report.outcome}”: {short_path(report.message).splitlines()[0] if report.message else report.outcome}")
     return told
 
 
