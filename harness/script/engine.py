@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """What a script carries with it. Not used by the harness itself; the parts between ``# <name>`` and ``# </name>`` are copied.
 
 A small sibling of the controller: one thread has the turn; a trace function in the few functions that the order speaks of
@@ -63,6 +64,7 @@ class _Race:
     def __init__(self, number):
         self.number, self.name = number, f"T{number}"
         self.counts, self.pending, self.starts = {}, [], 0
+        self.frames = {}
         self.result = None
 
     # -------------------------------------------------------- points, places, turns
@@ -99,61 +101,106 @@ class _Race:
         self.by_ident[self.threading.get_ident()] = self
         self.gates[self.number].acquire()
         try:
-            self.sys.settrace(self.on_call)
+            if self.tool is None:
+                self.sys.settrace(self.on_call)
             try:
                 self.result = body(shared)
             finally:
+                self.by_ident.pop(self.threading.get_ident(), None)
                 self.sys.settrace(None)
         except BaseException as error:
             self.errors.append((self.name, error))
         self.end()
 
-    # -------------------------------------------------------- the trace functions
+    # -------------------------------------------------------- what a thread executes
 
-    def on_call(self, frame, event, arg):
+    def begin(self, code):
+        """A function starts, or a generator goes on. Returns what is watched in it."""
         self.starts += 1
         if self.pending:
             self.place()
-        code = frame.f_code
         watched = self.watched.get(id(code))
         if watched is None:
             watched = self.watched[id(code)] = self.places_in(code)
             self.kept.append(code)
-        if not watched:
-            return None
-        frame.f_trace_lines, frame.f_trace_opcodes = False, True
+            if watched and self.tool is not None:
+                of = self.sys.monitoring.events
+                self.sys.monitoring.set_local_events(self.tool, code, of.INSTRUCTION | of.PY_RETURN | of.PY_YIELD)
         for key in watched.get("start", ()):
             self.point(key)
             self.place()
-        return self.follow(watched)
+        return watched
 
-    def follow(self, watched):
-        state = {"before": None, "starts": self.starts}
-        ops = watched["ops"]
+    def step(self, watched, last, offset):
+        """The instruction at ``offset`` comes next; ``last`` is (offset, starts) of the one before in this frame."""
+        before, starts = last
+        if before is None:
+            return
+        op, follows = watched["ops"][before]
+        back = offset <= before
+        here = back or (op in self.calls and offset == follows and self.starts == starts)
+        if here:
+            self.place()
+        for kind, key in watched.get(before, ()):
+            if here if kind in ("call", "jump") else offset == follows:
+                self.point(key)
+        if here:
+            self.place()
+
+    def on_call(self, frame, event, arg):
+        """By ``sys.settrace``, up to Python 3.11."""
+        watched = self.begin(frame.f_code)
+        if not watched:
+            return None
+        frame.f_trace_lines, frame.f_trace_opcodes = False, True
+        last = (None, 0)
 
         def on_event(frame, event, arg):
+            nonlocal last
             if event == "opcode":
-                offset, before = frame.f_lasti, state["before"]
-                if before is not None:
-                    calls = ops.get(before) in self.calls
-                    here = offset < before or (calls and self.starts == state["starts"])
-                    if here:
-                        self.place()
-                    for kind, key in watched.get(before, ()):
-                        if kind == "access" or here:
-                            self.point(key)
-                    if here:
-                        self.place()
-                state["before"], state["starts"] = offset, self.starts
+                self.step(watched, last, frame.f_lasti)
+                last = (frame.f_lasti, self.starts)
             elif event == "return":
-                state["before"] = None
                 for key in watched.get("return", ()):
                     self.point(key)
-            elif event == "exception":
-                state["before"] = None
             return on_event
 
         return on_event
+
+    tool = None
+
+    @classmethod
+    def monitor(cls):
+        """By ``sys.monitoring``, from Python 3.12 on."""
+        cls.tool, monitoring, of = 4, cls.sys.monitoring, cls.sys.monitoring.events
+        find, ident, getframe = cls.by_ident.get, cls.threading.get_ident, cls.sys._getframe
+
+        def start(code, offset):
+            me = find(ident())
+            if me is not None and me.begin(code):
+                me.frames[id(getframe(1))] = (None, 0)
+
+        def instruction(code, offset):
+            me = find(ident())
+            if me is not None and (watched := cls.watched.get(id(code))):
+                frame = id(getframe(1))
+                me.step(watched, me.frames.get(frame, (None, 0)), offset)
+                me.frames[frame] = (offset, me.starts)
+
+        def leave(code, offset, value):
+            me = find(ident())
+            if me is not None and (watched := cls.watched.get(id(code))):
+                for key in watched.get("return", ()):
+                    me.point(key)
+
+        monitoring.use_tool_id(cls.tool, "race")
+        for event, callback in (
+            (of.PY_START, start), (of.PY_RESUME, start), (of.INSTRUCTION, instruction),
+            (of.PY_RETURN, leave), (of.PY_YIELD, leave),
+        ):  # fmt: skip
+            monitoring.register_callback(cls.tool, event, callback)
+        monitoring.set_events(cls.tool, of.PY_START | of.PY_RESUME)
+        return [start, instruction, leave]
 
     watched: dict = {}
     kept: list = []
@@ -178,7 +225,9 @@ class _Race:
                     if (place["at"], directive["point"]) not in here:
                         here.append((place["at"], directive["point"]))
         if found:
-            found["ops"] = {i.offset: i.opname for i in cls.dis.get_instructions(code)}
+            steps = list(cls.dis.get_instructions(code))
+            after = [i.offset for i in steps[1:]] + [None]
+            found["ops"] = {i.offset: (i.opname, follows) for i, follows in zip(steps, after)}
         return found
 
     @staticmethod
@@ -186,12 +235,12 @@ class _Race:
         return file.replace("\\", "/").endswith("/" + wanted) if wanted else file == __file__
 
     @classmethod
-    def hide_from_dynamo(cls):
+    def hide_from_dynamo(cls, callbacks):
         """Dynamo's frame hook would be handed these trace functions: tell it to skip them."""
         hook = cls.sys.modules.get("torch._dynamo.eval_frame")
         skip = getattr(hook, "skip_code", None)
         todo = [getattr(f, "__func__", f).__code__ for f in vars(cls).values() if hasattr(getattr(f, "__func__", f), "__code__")]
-        todo += [marker.__code__, thread_index.__code__]
+        todo += [f.__code__ for f in (marker, thread_index, *callbacks)]
         while skip is not None and todo:
             code = todo.pop()
             skip(code)
@@ -229,7 +278,7 @@ class _Race:
         data = cls.data
         if scenario.prepare is not None:
             scenario.prepare()
-        cls.hide_from_dynamo()
+        cls.hide_from_dynamo(cls.monitor() if cls.sys.version_info >= (3, 12) else [])
         cls.gc.disable()
         cls.sys.unraisablehook = lambda args: cls.errors.append(("finalizer", args.exc_value))
         shared = scenario.setup(data["axes"]) if scenario.setup is not None else None
