@@ -1,4 +1,5 @@
 # mypy: ignore-errors
+# ruff: noqa: RUF012, E402
 """What a script carries with it. Not used by the harness itself; the parts between ``# <name>`` and ``# </name>`` are copied.
 
 A small sibling of the controller: one thread has the turn; a trace function in the few functions that the order speaks of
@@ -41,12 +42,12 @@ class _Race:
 
     data = _race_data
     calls = ("CALL", "CALL_FUNCTION_EX", "CALL_KW", "CALL_FUNCTION", "CALL_METHOD", "CALL_FUNCTION_KW")
-    threads: list = []
-    by_ident: dict = {}
-    gates: list = []  # a lock for each thread, free while it has the turn
-    errors: list = []
-    passed: set = set()
-    ended: set = set()
+    threads = []
+    by_ident = {}
+    gates = []  # a lock for each thread, free while it has the turn
+    errors = []
+    passed = set()
+    ended = set()
     main = None
 
     @classmethod
@@ -202,8 +203,8 @@ class _Race:
         monitoring.set_events(cls.tool, of.PY_START | of.PY_RESUME)
         return [start, instruction, leave]
 
-    watched: dict = {}
-    kept: list = []
+    watched = {}
+    kept = []
 
     @classmethod
     def places_in(cls, code):
@@ -227,7 +228,7 @@ class _Race:
         if found:
             steps = list(cls.dis.get_instructions(code))
             after = [i.offset for i in steps[1:]] + [None]
-            found["ops"] = {i.offset: (i.opname, follows) for i, follows in zip(steps, after)}
+            found["ops"] = {i.offset: (i.opname, follows) for i, follows in zip(steps, after, strict=True)}
         return found
 
     @staticmethod
