@@ -26,11 +26,9 @@ def embed(file: Path, module: str, done: set[str] | None = None) -> str:
     lines = text.splitlines()
     before: list[str] = []
     for node in ast.walk(ast.parse(text)):
-        if isinstance(node, (ast.Import, ast.ImportFrom)):
-            taken = _taken_out(node, file, module, before, done)
-        else:
-            taken = isinstance(node, ast.If) and _is_main(node)
-        if taken:
+        if not isinstance(node, (ast.Import, ast.ImportFrom, ast.If)):
+            continue
+        if _is_main(node) if isinstance(node, ast.If) else _taken_out(node, file, module, before, done):
             indent = " " * node.col_offset
             lines[node.lineno - 1] = f"{indent}pass" if indent else ""
             for number in range(node.lineno, node.end_lineno or node.lineno):

@@ -87,7 +87,7 @@ scenario = Scenario([plant], setup=lambda axes: {})
 
 def test_a_program_that_changed_is_not_aligned(tmp_path: Path) -> None:
     path = script(SAVED, tmp_path)
-    path.write_text(path.read_text().replace("verbose = False\n    try", "globals()['verbose'] = False\n    try"))
+    path.write_text(path.read_text().replace("quietly(", "silently(").replace("(quietly, quietly)", "(silently, silently)"))
     code, text = status(path, tmp_path / "elsewhere")
     assert code == 2, text
     assert "NOT ALIGNED" in text
@@ -95,7 +95,7 @@ def test_a_program_that_changed_is_not_aligned(tmp_path: Path) -> None:
 
 def test_another_failure_is_not_the_same(tmp_path: Path) -> None:
     path = script(LOST, tmp_path)
-    path.write_text(path.read_text().replace("additions, but", "additions and"))
+    path.write_text(path.read_text().replace("additions, but counter.value is {", "additions and counter.value is {"))
     code, text = status(path, tmp_path / "elsewhere")
     assert code == 0, text
     assert "NOT REPRODUCED: another failure happened" in text
