@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import platform
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from harness.explain.words import difference, sentence
 from harness.fixes import find_fix
 from harness.run.launch import Launcher
 from harness.schedule import to_token
+from harness.verdict.on_gc import on_gc
 from harness.verdict.why import cause_of
 
 from . import options as shared
@@ -36,11 +38,12 @@ def run(options: argparse.Namespace) -> int:
         report, cause = cause_of(launcher, schedule, fix.name)
         if report.unused and not report.failed:
             raise CannotTest(f"not aligned: {report.unused[0]} was never passed; search again with `harness find {schedule.scenario}`")
+        gc = on_gc(launcher, schedule, report, fix.name)
         other = nearest_pass(launcher, schedule, report, cause, fix.name) if report.failed else None
         about = {"torch": launcher.about["torch"], "Python": launcher.about["python"], "platform": platform.platform()}
-    story = tell(schedule, report, cause, fix=fix.name, environment=about, counterfactual=other)
+    story = tell(schedule, report, cause, fix=fix.name, environment=about, counterfactual=other, on_gc=gc.says)
     if options.json:
-        shared.emit(_as_json(story))
+        shared.emit({**_as_json(story), "depends_on_gc": gc.depends})
         return 0
     text = FORMATS[options.format or "text"](story).rstrip("\n")
     if options.output is not None:
@@ -63,6 +66,7 @@ def _as_json(story: Story) -> dict[str, Any]:
         "cause": sentence(cause, story.report),
         "write": cause.write if cause else None,
         "read": cause.read if cause else None,
+        "collected": [asdict(made) for made in story.report.collections],
         "trail": cause.trail if cause else [],
         "counterfactual": {
             "token": to_token(other.schedule),

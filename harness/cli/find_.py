@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import platform
+import sys
 import time
+from dataclasses import asdict
 from pathlib import Path
 
 from harness.explain import as_text
@@ -16,14 +18,17 @@ from harness.schedule import Schedule, to_token, write_file
 from harness.search import STRATEGIES, Exploration, explore
 from harness.search.certify import negative
 from harness.search.reduce import reduce
+from harness.verdict.on_gc import on_gc
 from harness.verdict.why import cause_of
 
+from . import campaign
 from . import options as shared
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    shared.add_scenario(parser)
+    shared.add_scenario(parser, several=True)
     shared.add_search(parser, 400)
+    campaign.arguments(parser)
     parser.add_argument("--fix", default="none", metavar="F", help="a fix in force during every run")
     parser.add_argument("--seconds", type=shared.seconds, metavar="S", help="time at most")
     parser.add_argument("--strategy", choices=STRATEGIES, default="portfolio")
@@ -33,6 +38,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     fix = find_fix(options.fix)
+    if options.store is not None:
+        return campaign.run(options)
+    campaign.none_of_it(options)
+    options.scenario = options.scenario[0]
     began = time.monotonic()
     with Launcher(options.scenario, free=options.mode == "free", jobs=options.jobs, python=shared.interpreter(options)) as launcher:
         found, base = _search(options, launcher, fix.name)
@@ -43,7 +52,7 @@ def run(options: argparse.Namespace) -> int:
             "mode": options.mode or "gil",
             "fix": fix.name,
             "found": bool(found.failures),
-            "outcome": "none found",
+            "outcome": "ok",
             "signature": "",
             "state": "",
             "states": launcher.about["states"],
@@ -54,17 +63,30 @@ def run(options: argparse.Namespace) -> int:
             "token": "",
             "switches": 0,
             "collections": 0,
+            "depends_on_gc": False,
+            "collected": [],
             "replay": {"times": 0, "same": 0},
+            "certain": negative(found).certain,
             "rests_on": negative(found).says,
         }
         text = f"none found: {negative(found).says}"
+        if found.void and options.mode != "free":
+            text += "\n(--mode free also switches where only a free-threaded interpreter could)"
+        artefact: tuple[Schedule, dict[str, object]] | None = None
         if found.failures:
-            text = _failure(options, launcher, found, data)
+            try:
+                text, artefact = _failure(options, launcher, found, data)
+            except KeyboardInterrupt:  # what was found is not lost with what was to be made of it
+                print(f"harness: found, not yet reduced: {to_token(found.failures[0][0])}", file=sys.stderr)
+                raise
         data["seconds"] = round(time.monotonic() - began, 3)
     if options.json:
         shared.emit(data)
     else:
         print(text)
+    if options.output is not None and artefact is not None:  # last: a full disk does not take the answer with it
+        sys.stdout.flush()
+        write_file(options.output, artefact[0], **artefact[1])
     return int(bool(found.failures))
 
 
@@ -91,7 +113,10 @@ def _search(options: argparse.Namespace, launcher: Launcher, fix: str) -> tuple[
     return found, base
 
 
-def _failure(options: argparse.Namespace, launcher: Launcher, found: Exploration, data: dict[str, object]) -> str:
+def _failure(
+    options: argparse.Namespace, launcher: Launcher, found: Exploration, data: dict[str, object]
+) -> tuple[str, tuple[Schedule, dict[str, object]]]:
+    """(what to print, what to write into a file); fills ``data``."""
     first, report = found.failures[0]
     schedule, report, _ = reduce(launcher, first, report, options.fix)
     same = sum(
@@ -99,6 +124,7 @@ def _failure(options: argparse.Namespace, launcher: Launcher, found: Exploration
         for _, again in launcher.map(Job(schedule, options.fix) for _ in range(options.times))
     )
     recorded, cause = cause_of(launcher, schedule, options.fix)
+    gc = on_gc(launcher, schedule, report, options.fix)
     token = to_token(schedule)
     data.update(
         outcome=report.outcome,
@@ -109,19 +135,27 @@ def _failure(options: argparse.Namespace, launcher: Launcher, found: Exploration
         directives=[str(directive) for directive in schedule.directives],
         switches=sum(1 for d in schedule.directives if not d.does.startswith("gc")),
         collections=sum(1 for d in schedule.directives if d.does.startswith("gc")),
+        depends_on_gc=gc.depends,
+        collected=[asdict(made) for made in recorded.collections],
         replay={"times": options.times, "same": same},
         rests_on=f"{found.schedules} schedules over {found.points} points",
     )
-    if options.output is not None:
-        write_file(
-            options.output, schedule, token=token, original=first.to_json(), fix=options.fix, outcome=report.outcome,
-            signature=report.signature, torch=data["torch"], python=data["python"], platform=platform.platform(),
-        )  # fmt: skip
+    artefact = {
+        "token": token, "original": first.to_json(), "original_token": to_token(first), "fix": options.fix,
+        "outcome": report.outcome, "signature": report.signature, "digest": launcher.about["digest"],
+        "torch": data["torch"], "python": data["python"], "platform": platform.platform(),
+    }  # fmt: skip
     fix = f" --fix {options.fix}" if options.fix != "none" else ""
-    return "\n".join(
+    text = "\n".join(
         [
-            f"found after {found.schedules} schedules over {found.points} points; replayed {same} of {options.times} times",
-            as_text(schedule, recorded, cause) + fix,
+            (
+                f"found after {found.schedules} schedules over {found.points} points; "
+                if schedule.directives
+                else f"fails without any switch when T{schedule.first} starts, so it is no matter of timing; "
+            )
+            + f"replayed {same} of {options.times} times",
+            as_text(schedule, recorded, cause, gc.says) + fix,
             f"token     {token}",
         ]
     )
+    return text, (schedule, artefact)

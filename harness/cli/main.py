@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import importlib
 import os
 import sys
@@ -12,7 +13,7 @@ from typing import NoReturn
 from harness.errors import CannotTest, UserError
 
 #: In the order of the help text.
-COMMANDS = ("list", "find", "replay", "explain", "script", "check", "stress", "env")
+COMMANDS = ("list", "find", "merge", "replay", "explain", "script", "check", "stress", "env")
 USER_MISTAKE, CANNOT_TEST, INTERRUPTED = 2, 125, 130
 
 
@@ -55,6 +56,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            raise
+        print(f"harness: what was to be said could not be written: {error.strerror}", file=sys.stderr)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python fails once more at its end
+        return mistake
 
 
 def _one_line(error: Exception) -> str:

@@ -43,8 +43,9 @@ def threads(text: str) -> tuple[int, int]:
     return low, high
 
 
-def add_scenario(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("scenario", metavar="SCENARIO", help="a built-in name, file.py:name or package.module:name")
+def add_scenario(parser: argparse.ArgumentParser, several: bool = False) -> None:
+    what = "a built-in name, file.py:name or package.module:name"
+    parser.add_argument("scenario", metavar="SCENARIO", nargs="+" if several else None, help=what)
     parser.add_argument("--threads", type=threads, metavar="N[-M]", help="how many threads (default: the fewest that make sense)")
     parser.add_argument("--axis", action="append", default=[], metavar="NAME=VALUE", help="choose a value of one of the scenario's axes")
     add_runs(parser)

@@ -57,6 +57,7 @@ class Controller:
         #: (thread index, point, places passed by then) in order: the point sequence of the run.
         self.log: list[tuple[int, str, int]] = []
         self.switches: list[Switch] = []
+        self.collections: list[collect.Collection] = []
         self.void: list[Asked] = []
         self.uncontrolled: list[str] = []
         self.deadlock: list[WaitReport] = []
@@ -159,7 +160,7 @@ class Controller:
         for item in asked:
             if isinstance(item.action, Collect):
                 self._note(me, item.key, item.n, item.action, forced=False)
-                collect.now(item.action.generation)
+                collect.directed(self, me, item.key, item.n, item.action.generation)
                 continue
             to = self.by_name.get(item.action.target)
             if to is None or to is me or to.status is not Status.READY:
@@ -304,6 +305,33 @@ class Controller:
         me.gate.wait()
         if self.abandoned:
             raise Abandoned
+
+    def take_over(self, ident: int, native_id: int) -> Managed:
+        """The calling thread, which C code started, goes on in place of the one that waits for it in C."""
+        away = [other for other in self.threads if other.status is Status.IN_C]
+        parent = away[0] if away else self.current
+        assert parent is not None
+        parent.born_count += 1
+        me = self.add(f"{parent.name}.{parent.born_count}", parent.root)
+        me.adopted, me.ident, me.native_id = True, ident, native_id
+        self.by_ident[ident] = me
+        parent.status, parent.waiting, parent.blocked_name = Status.BLOCKED, me, "a thread of C code"
+        parent.where = in_c.where(parent)
+        if away:
+            self._rejoin(me)
+        else:
+            self.current = me
+        return me
+
+    def hand_back(self, me: Managed) -> None:
+        """The end of :meth:`take_over`: its parent comes back from C by itself."""
+        if self.current is not me:
+            self._rejoin(me)
+        self.by_ident.pop(me.ident, None)
+        me.status = Status.ENDED
+        parent = next(other for other in self.threads if other.waiting is me)
+        self.wake(me)
+        self.current = parent
 
     # ---------------------------------------------------------------- the end of a run in one process
 

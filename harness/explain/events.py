@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from harness.run.outcome import Finding
 from harness.run.report import Report
-from harness.schedule import Schedule
+from harness.schedule import Directive, Schedule
 
 from .cause import Access, Cause
 from .story import Event, guilty
@@ -86,11 +86,16 @@ def _second_looks(report: Report, cause: Cause | None) -> list[str]:
 
 
 def _access(access: Access, cause: Cause | None) -> Event:
-    key = cause is not None and access in (cause.write, cause.read)
+    key = cause is not None and any(guilty is not None and _same(access, guilty) for guilty in (cause.write, cause.read))
     return Event(
         access["at"], access["thread"], access["kind"], "", access["state"], access["value"], access["file"],
         access["line"], access["function"], key=key,
     )  # fmt: skip
+
+
+def _same(access: Access, guilty: Access) -> bool:
+    """In a cause, what a finalizer does is under a name of its own and counted for itself."""
+    return all(access[key] == guilty[key] for key in ("at", "kind", "state", "value", "line"))
 
 
 def _hand_over(report: Report, at: int, giver: str, taker: str) -> Event:
@@ -104,10 +109,20 @@ def _hand_over(report: Report, at: int, giver: str, taker: str) -> Event:
 
 def _collections(report: Report, at: int) -> list[Event]:
     return [
-        Event(at, directive.thread, "collect", f"garbage collection, generation {directive.does[2:]}", asked=True)
+        Event(at, directive.thread, "collect", _collected(report, directive), asked=True)
         for directive, _, position in report.switches
         if position == at and directive.does.startswith("gc")
     ]
+
+
+def _collected(report: Report, directive: Directive) -> str:
+    text = f"garbage collection of generation {directive.does[2:]}"
+    for made in report.collections:
+        if (made.thread, made.point, made.n) == (directive.thread, directive.point, directive.n) and made.ran:
+            ran = made.ran[0]
+            more = f" and {len(made.ran) - 1} more" if len(made.ran) > 1 else ""
+            return f"{text}, which runs the {ran['kind']} {ran['function']}{more}"
+    return text
 
 
 def _failures(report: Report, at: int) -> list[Event]:

@@ -52,6 +52,7 @@ class Story:
     roles          what each runs, where that is known: the function its stacks begin with
     environment    ``torch``, ``python``, ``platform``: as text, empty where there is none
     counterfactual the nearest schedule that passes (None where none was found among those tried)
+    on_gc          whether it depends on garbage collection, in words; empty where that was not asked
     """
 
     schedule: Schedule
@@ -63,6 +64,7 @@ class Story:
     fix: str = "none"
     environment: dict[str, str] = field(default_factory=dict)
     counterfactual: Counterfactual | None = None
+    on_gc: str = ""
 
     @property
     def states(self) -> tuple[str, ...]:
@@ -81,13 +83,14 @@ def tell(
     fix: str = "none",
     environment: dict[str, str] | None = None,
     counterfactual: Counterfactual | None = None,
+    on_gc: str = "",
 ) -> Story:
     """``report`` is of a run made with ``detail``."""
     from .events import events_of, shortened
 
     lanes = [name for name in report.threads if any(thread == name for thread, _, _ in report.log)]
     events = shortened(events_of(schedule, report, cause))
-    return Story(schedule, report, cause, events, lanes, _roles(report), fix, environment or {}, counterfactual)
+    return Story(schedule, report, cause, events, lanes, _roles(report), fix, environment or {}, counterfactual, on_gc)
 
 
 def _roles(report: Report) -> dict[str, str]:

@@ -7,6 +7,7 @@ import textwrap
 from harness.run.report import Report
 from harness.schedule import Schedule, to_token
 
+from . import collected
 from .cause import Cause
 from .lanes import draw
 from .story import Story
@@ -16,14 +17,15 @@ _INDENT = " " * 10
 _WIDTH = 110
 
 
-def as_text(schedule: Schedule, report: Report, cause: Cause | None) -> str:
-    """In short: what `harness find` prints."""
-    return "\n".join([*_summary(schedule, report, cause), *_stacks(report, cause), _replay(schedule, "none")])
+def as_text(schedule: Schedule, report: Report, cause: Cause | None, on_gc: str = "") -> str:
+    """In short: what `harness find` prints. ``on_gc``: whether the failure depends on garbage collection, in words."""
+    lines = [*_summary(schedule, report, cause, on_gc), *_stacks(report, cause)]
+    return "\n".join([*lines, _replay(schedule, "none")])
 
 
 def render(story: Story) -> str:
     """In full: with the lanes, and the nearest schedule that passes."""
-    lines = _summary(story.schedule, story.report, story.cause)
+    lines = _summary(story.schedule, story.report, story.cause, story.on_gc)
     lines += ["lanes     | runs   : waits for its turn   >> made the difference", *draw(story, _WIDTH)]
     other = story.counterfactual
     if other is not None:
@@ -49,7 +51,7 @@ def _wrapped(name: str, text: str) -> list[str]:
     )
 
 
-def _summary(schedule: Schedule, report: Report, cause: Cause | None) -> list[str]:
+def _summary(schedule: Schedule, report: Report, cause: Cause | None, on_gc: str) -> list[str]:
     mode = "free-threaded" if schedule.free else "realizable under the GIL"
     lines = [
         f"scenario  {schedule.scenario}, {schedule.threads} threads, T{schedule.first} starts ({mode})",
@@ -58,6 +60,10 @@ def _summary(schedule: Schedule, report: Report, cause: Cause | None) -> list[st
     ]
     lines += [f"{_INDENT}{directive}" for directive in schedule.directives] or [f"{_INDENT}no switch at all"]
     lines += ["cause     " + sentence(cause, report)]
+    if report.collections:
+        lines.append("collected")
+        lines += [f"{_INDENT}{short_path(line)}" for line in collected.lines(report)]
+        lines += [f"gc        depends on it: {on_gc}"] if on_gc else []
     if cause is None:
         return lines
     lines.append(f"state     {cause.state}")

@@ -9,6 +9,7 @@ import re
 from harness.run.report import Report
 from harness.schedule import Directive
 
+from . import collected
 from .cause import Access, Cause
 from .story import Event, Story
 
@@ -81,6 +82,8 @@ def where(event: Event) -> str:
 
 def sentence(cause: Cause | None, report: Report) -> str:
     """The mechanism in one sentence."""
+    if cause is None and collected.sentence(report):
+        return collected.sentence(report)
     if cause is None:
         return f"{report.outcome}: {short_path(report.message) or 'no process-wide state seen'}"
     if cause.read is not None and cause.write is not None:
@@ -109,7 +112,7 @@ def account(story: Story) -> list[str]:
         (e.at, f"{e.to} goes on, and {e.lane} waits where it is, half-way through.")
         for e in story.events if e.kind == "hand over" and e.asked
     ]  # fmt: skip
-    timed += [(e.at, f"{e.lane} is made to run a {e.text}.") for e in story.events if e.kind == "collect"]
+    timed += [(e.at, f"{e.lane} is interrupted by a {e.text}.") for e in story.events if e.kind == "collect"]
     if cause is not None:
         told.append(
             f"They share {cause.state}. It belongs to the process, not to a thread: what one thread writes there, all read."
@@ -125,6 +128,7 @@ def account(story: Story) -> list[str]:
             timed.append((last["at"], f"{puts} at {place(last)}, and so it stays."))
     told += [text for _, text in sorted(timed, key=lambda item: item[0])]
     message = short_path(report.message).splitlines()[0] if report.message else report.outcome
+    told += [f"Does it depend on garbage collection? {story.on_gc[:1].upper()}{story.on_gc[1:]}."] if report.collections and story.on_gc else []
     return [*told, f"The outcome is “{report.outcome}”: {message}"]
 
 

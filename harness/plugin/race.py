@@ -20,6 +20,7 @@ from harness.run.report import Report
 from harness.schedule import Schedule, to_token
 from harness.search.certify import Certificate
 from harness.verdict import Verdict, control_arm, judge
+from harness.verdict.on_gc import on_gc
 from harness.verdict.why import cause_of
 
 from .answers import Explanation, Hunt, Replay
@@ -125,7 +126,9 @@ class Race:
         launcher = self.session.launcher(schedule.scenario, schedule.free)
         check_schedule(schedule, launcher)
         report, cause = cause_of(launcher, schedule, self._fix(fix))
-        return Explanation(cause.state if cause is not None else "", as_text(schedule, report, cause))
+        gc = on_gc(launcher, schedule, report, self._fix(fix))
+        text = as_text(schedule, report, cause, gc.says)
+        return Explanation(cause.state if cause is not None else "", text, gc.depends)
 
     @_one_line
     def check(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import faulthandler
 import os
 import resource
+import signal
 import sys
 import traceback
 from typing import Any
@@ -12,12 +13,13 @@ from typing import Any
 from harness.control import raw
 
 from . import wire
-from .death import die_with_parent
+from .death import adopt_orphans, die_with_parent
 from .execute import NotPlain, Ready, execute, require_plain
 from .job import Job
 from .outcome import Finding
 from .plain import execute_plain
 from .processes import execute_in_processes
+from .residue import left_by
 from .world import World
 
 
@@ -27,7 +29,9 @@ def _start(managed: Any) -> None:
 
 def main(world: World, job: Job, parent: int, report_fd: int, noise_fd: int, ready: Ready | None) -> None:
     """Never returns. ``noise_fd`` takes what the program prints and the stacks of a crash or hang."""
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     die_with_parent(parent)
+    adopt_orphans()
     os.setpgid(0, 0)  # what the program starts and leaves ends with this run
     os.dup2(noise_fd, 1)
     os.dup2(noise_fd, 2)
@@ -39,7 +43,9 @@ def main(world: World, job: Job, parent: int, report_fd: int, noise_fd: int, rea
         wire.write(report_fd, message)
 
     try:
-        if job.plain:
+        if job.residue:
+            report: dict[str, Any] = {"findings": [], "results": left_by(world, job.fix)}
+        elif job.plain:
             report = execute_plain(job, world)
         elif job.fix != "none" and world.is_per_process(job.fix):
             report = execute_in_processes(job, world, tell, ready)

@@ -8,7 +8,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from harness.control import collect, raw
@@ -19,6 +19,7 @@ from harness.control.isolate import Isolation
 from harness.control.managed import Managed, Status
 from harness.control.shield import shield
 from harness.control.sparse import Sparse
+from harness.fixes import Fix
 from harness.scenario import Scenario
 from harness.schedule.schedule import Directive
 from harness.states import Table
@@ -52,10 +53,17 @@ def axes_of(scenario: Scenario, job: Job) -> dict[str, Any]:
 
 
 @contextmanager
-def set_up(scenario: Scenario, job: Job, fix: Callable[[], Any] | None) -> Iterator[Any]:
+def set_up(scenario: Scenario, job: Job, fix: Fix | None) -> Iterator[Any]:
     """The fix in force, and what set-up returned."""
-    with fix() if fix is not None else nullcontext():
-        yield scenario.setup(axes_of(scenario, job)) if scenario.setup is not None else None
+    apply = fix.apply() if fix is not None and fix.apply is not None else nullcontext()
+    late = fix is not None and fix.late
+
+    def made() -> Any:
+        return scenario.setup(axes_of(scenario, job)) if scenario.setup is not None else None
+
+    shared = made() if late else None
+    with apply:
+        yield shared if late else made()
 
 
 @dataclass(frozen=True)
@@ -78,7 +86,7 @@ def execute(
     scenario: Scenario,
     table: Table,
     backend: Backend | None,
-    fix: Callable[[], Any] | None,
+    fix: Fix | None,
     start: Callable[[Managed], None],
     *,
     tell: Callable[[dict[str, Any]], None] | None = None,
@@ -167,6 +175,14 @@ class _reported:
     def _unraisable(self, args: Any) -> None:
         if args.exc_value is not None and not isinstance(args.exc_value, Abandoned):  # of an earlier run
             self.found.append(of_error(args.exc_value, self._name(), len(self.control.log)))
+            self._blame(f"{type(args.exc_value).__name__}: {args.exc_value}".strip()[:200])
+
+    def _blame(self, raised: str) -> None:
+        """The finalizer that a collection of this thread is running, if one is, is where it was raised."""
+        for made in reversed(self.control.collections):
+            if made.thread == self._name() and made.until < 0 and made.ran:
+                made.ran[-1]["raised"] = raised
+                return
 
     def _thread(self, args: Any) -> None:
         if args.exc_value is not None and not isinstance(args.exc_value, Abandoned):  # of an earlier run
@@ -245,6 +261,7 @@ def report_of(
         "uncontrolled": control.uncontrolled,
         "contended": sorted(control.contended()),
         "accesses": accesses,
+        "collections": [asdict(made) for made in control.collections],
         "digest": digest.hexdigest()[:16],
         "seconds": seconds,
         "rss_mb": 0.0,

@@ -16,6 +16,7 @@ from typing import Any
 from harness.errors import CannotTest, UserError
 
 from .connection import Connection
+from .death import kill_session
 from .job import Job
 from .report import Report
 from .stages import Stages
@@ -48,6 +49,7 @@ class Launcher:
         self._arrived: dict[int, dict[str, Any]] = {}
         self._unwanted: set[int] = set()
         self._number = 0
+        self._cleared = False
         self.about = self._start()
         if self.about["fork_after_setup"]:
             self._stages = Stages(self._open, self._pump)
@@ -107,12 +109,20 @@ class Launcher:
     def _last_words(self) -> str:
         assert self._process is not None
         assert self._process.stderr is not None
-        self._process.wait()
+        self._clear_away()
         lines = self._process.stderr.read().decode(errors="replace").strip().splitlines()
         if lines:
             return lines[-1]
         status = self._process.returncode
         return f"killed by {signal.Signals(-status).name}" if status < 0 else f"status {status}"
+
+    def _clear_away(self) -> None:
+        """Wait for the forking parent's end; where it was killed, do for it what it does at its end, and at once:
+        later the number may be another's."""
+        assert self._process is not None
+        if self._process.wait() < 0 and not self._cleared:
+            kill_session(self._process.pid)
+        self._cleared = True
 
     def start(self, job: Job) -> int:
         """Begin a run; its number is for :meth:`wait`."""
@@ -179,7 +189,7 @@ class Launcher:
                 self._process.wait(timeout=5)
             except subprocess.TimeoutExpired:
                 os.killpg(self._process.pid, signal.SIGKILL)
-                self._process.wait()
+            self._clear_away()
             if self._process.stderr is not None:
                 self._process.stderr.close()
             self._process = None

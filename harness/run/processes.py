@@ -11,6 +11,7 @@ import os
 import traceback
 from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import asdict
 from typing import Any
 
 from harness.control import active, collect, raw
@@ -197,6 +198,7 @@ def _one(job: Job, world: World, shared: Any, index: int, gates: list[PipeGate],
             "findings": [finding.to_json() for finding in findings],
             "unused": [[d.thread, d.point, d.n, d.does] for d in unused if d.thread == me.name and d.point != "end"],
             "accesses": observer.accesses if observer is not None else [],
+            "collections": [asdict(made) for made in control.collections],
             "pid": os.getpid(),
         }
         return result
@@ -221,5 +223,6 @@ def _merge(job: Job, world: World, shared: Any, control: RemoteController, secon
     unused = [Directive(t, p, n, action_of(a)) for part in left for t, p, n, a in part.get("unused", [])]
     accesses = sorted((a for part in left for a in part.get("accesses", [])), key=lambda access: access["at"])
     report = report_of(control, findings, results, unused, accesses, seconds)
+    report["collections"] = [made for part in left for made in part.get("collections", [])]
     report["pids"] = [part.get("pid", 0) for part in left]
     return report
