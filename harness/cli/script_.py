@@ -26,6 +26,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
+    if options.output.exists() and not options.output.is_file():
+        raise UserError(f"{options.output}: not a file that a script could be")
     schedule = shared.schedule_from(options.schedule)
     python = shared.interpreter(options)
     with Launcher(schedule.scenario, free=schedule.free, jobs=1, python=python) as launcher:
