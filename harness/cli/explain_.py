@@ -10,7 +10,8 @@ from typing import Any
 
 from harness.errors import CannotTest, UserError
 from harness.explain import FORMATS, Story, nearest_pass, tell
-from harness.explain.words import difference, sentence
+from harness.explain.account import difference
+from harness.explain.words import sentence
 from harness.fixes import find_fix
 from harness.run.launch import Launcher
 from harness.schedule import to_token

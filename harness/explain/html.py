@@ -11,10 +11,11 @@ from html import escape
 
 from harness.schedule import to_token
 
+from .account import account, difference, proof
 from .cause import Access
 from .page import PAGE, SCRIPT, STYLE
 from .story import Event, Story
-from .words import account, difference, function, named, place, proof, sentence, short, short_path, what
+from .words import function, named, place, sentence, short, short_path, what
 
 _VERBS = {"read": "reads", "write": "writes"}
 _SIGNS = {"read": ":", "write": " ="}

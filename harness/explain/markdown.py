@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from harness.schedule import to_token
 
+from .account import account, difference, proof
 from .cause import Access
 from .lanes import draw
 from .story import Story
-from .words import account, difference, named, place, proof, sentence, short, short_path, source
+from .words import named, place, sentence, short, short_path, source
 
 
 def render(story: Story) -> str:

@@ -8,10 +8,11 @@ from harness.run.report import Report
 from harness.schedule import Schedule, to_token
 
 from . import collected
+from .account import difference
 from .cause import Cause
 from .lanes import draw
 from .story import Story
-from .words import difference, place, sentence, short, short_path
+from .words import place, sentence, short, short_path
 
 _INDENT = " " * 10
 _WIDTH = 110

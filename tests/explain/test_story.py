@@ -10,8 +10,8 @@ from support.inline import at
 from support.programs import write
 
 from harness.explain import Event, Story, nearest_pass
+from harness.explain.account import account, difference, proof
 from harness.explain.events import shortened
-from harness.explain.words import account, difference, proof
 from harness.run.job import Job
 from harness.schedule import Schedule
 from harness.verdict.why import cause_of
