@@ -103,3 +103,9 @@ def _then(story: Story) -> str:
     if not same:
         return f"; {read['thread']} does not read it then"
     return f"; {read['thread']} reads {short(same[0]['value'])} then"
+
+
+def failing_stack(story: Story) -> list[str]:
+    """Where the exception came from, or what a deadlock's threads stand at; without our own frames. Empty for a leak."""
+    stack = story.failure.stack if story.failure is not None else []
+    return [short_path(line) for line in stack if "/harness/run/" not in line]

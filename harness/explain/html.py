@@ -11,7 +11,7 @@ from html import escape
 
 from harness.schedule import to_token
 
-from .account import account, difference, proof
+from .account import account, difference, failing_stack, proof
 from .cause import Access
 from .page import PAGE, SCRIPT, STYLE
 from .story import Event, Story
@@ -138,15 +138,12 @@ def _trail(story: Story) -> str:
 
 
 def _code(story: Story) -> str:
-    if story.cause is None:
-        finding = next((f for f in story.report.findings if f.kind == story.report.outcome), None)
-        stack = "\n".join(map(short_path, finding.stack)) if finding else ""
-        return f"<pre>{escape(stack)}</pre>" if stack else "<p>No code location was recorded.</p>"
-    return "\n".join(
-        _excerpt(story, name, access)
-        for name, access in (("writer", story.cause.write), ("reader", story.cause.read))
-        if access is not None
-    )
+    cause = story.cause
+    sides = (("writer", cause.write), ("reader", cause.read)) if cause is not None else ()
+    found = [_excerpt(story, name, access) for name, access in sides if access is not None]
+    if stack := failing_stack(story):
+        found.append(f"<h3>The failure</h3><pre>{escape(chr(10).join(stack))}</pre>")
+    return "\n".join(found) or "<p>No code location was recorded.</p>"
 
 
 def _excerpt(story: Story, name: str, access: Access) -> str:

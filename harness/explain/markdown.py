@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from harness.schedule import to_token
 
-from .account import account, difference, proof
+from .account import account, difference, failing_stack, proof
 from .cause import Access
 from .lanes import draw
 from .story import Story
@@ -31,10 +31,14 @@ def render(story: Story) -> str:
             f"| {a['thread']} | {a['kind']} | `{_cell(short(a['value']))}` | `{_cell(place(a))}` |" for a in cause.trail[:40]
         ]
         lines += [f"| … | {len(cause.trail) - 40} more | | |"] if len(cause.trail) > 40 else []
-        lines += ["", "## Code", ""]
+        lines.append("")
+    lines += ["## Code", ""]
+    if cause is not None:
         for name, access in (("writer", cause.write), ("reader", cause.read)):
             if access is not None:
                 lines += _code(story, name, access)
+    if stack := failing_stack(story):
+        lines += ["The failure:", "", "```", *stack, "```", ""]
     lines += ["## Proof by counterfactual", ""]
     shown = [text for text in (proof(story), difference(story)) if text]
     lines += [f"- {text[0].upper()}{text[1:]}." for text in shown] or ["- None found: the cause is the likeliest by the log, not proved."]

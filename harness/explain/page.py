@@ -103,7 +103,7 @@ button{font:inherit;width:2.75rem;height:2.75rem;border:1px solid var(--line);bo
 .left .shaft::after{left:-2px;border-right:10px solid currentColor;border-left:0}
 table{border-collapse:collapse;width:100%;font-size:.93rem;min-width:34rem}
 th,td{text-align:left;padding:.35em .6em;border-bottom:1px solid var(--line);vertical-align:top}
-th{color:var(--soft);font-weight:600}
+th{color:var(--soft);font-weight:600;white-space:nowrap}
 tr.key td{background:var(--badbg)}
 dl{display:grid;grid-template-columns:max-content 1fr;gap:.2em 1em;color:var(--soft)}dd{margin:0}
 summary{cursor:pointer;padding:.4em 0}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from harness.run.outcome import Finding
 from harness.run.report import Report
 from harness.schedule import Schedule
 
@@ -65,6 +66,11 @@ class Story:
     environment: dict[str, str] = field(default_factory=dict)
     counterfactual: Counterfactual | None = None
     on_gc: str = ""
+
+    @property
+    def failure(self) -> Finding | None:
+        """The finding that named the run."""
+        return next((f for f in self.report.findings if f.kind == self.report.outcome and f.message == self.report.message), None)
 
     @property
     def states(self) -> tuple[str, ...]:

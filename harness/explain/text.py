@@ -92,7 +92,7 @@ def _stacks(report: Report, cause: Cause | None) -> list[str]:
                 lines.append(f"stack of the {name} ({access['thread']})")
                 lines += [f"{_INDENT}{short_path(line)}" for line in access["stack"]]
     finding = next((f for f in report.findings if f.kind == report.outcome), None)
-    if finding is not None and finding.stack and cause is None:
-        lines.append("stack")
+    if finding is not None and finding.stack and (cause is None or cause.read is None):
+        lines.append("stack" if cause is None else "stack of the failure")
         lines += [f"{_INDENT}{short_path(line)}" for line in finding.stack if "/harness/run/" not in line]
     return lines
