@@ -49,6 +49,10 @@ class Instruments:
         self.reach: Reach | None = None
         self._by_key: dict[CodeKey, Instrumented] = {key: self._make(sites) for key, sites in table.codes.items()}
 
+    def known(self) -> list[Instrumented]:
+        """All code that the scan found, as compiled from its file."""
+        return list(self._by_key.values())
+
     def _make(self, sites: CodeSites) -> Instrumented:
         entry = tuple(access.point for access in sites.entry)
         if sites.entered:
