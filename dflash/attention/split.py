@@ -15,10 +15,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from dflash.attention.dense import CHUNK_QUERIES
 from dflash.masks import Layout, drafter_mask
 from dflash.model import DrafterConfig, KeyValue
-
-CHUNK_QUERIES = 512  # queries per kernel call; sets the size of the one mask chunk alive at a time
 
 _flash = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu
 _flash_backward = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward
