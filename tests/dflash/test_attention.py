@@ -44,7 +44,7 @@ def whole(config: DrafterConfig, layout: Layout) -> DenseAttention:
 SLIDING = {"layer_types": ("full_attention", "sliding_attention"), "sliding_window": 5}
 
 
-@pytest.mark.parametrize("backend", ["sdpa", "flex", "split"])
+@pytest.mark.parametrize("backend", ["sdpa", "flex"])
 @pytest.mark.parametrize(
     "changes",
     [
@@ -65,7 +65,7 @@ def test_backends_agree_with_one_dense_mask(backend: str, changes: dict) -> None
             torch.testing.assert_close(got, want, atol=2e-4, rtol=1e-3)
 
 
-@pytest.mark.parametrize("backend", ["sdpa", "flex", "split"])
+@pytest.mark.parametrize("backend", ["sdpa", "flex"])
 def test_over_several_chunks_in_double(backend: str) -> None:
     config = small_config(**SLIDING)
     blocks = CHUNK_QUERIES // config.block_size * 2 + 3
@@ -99,5 +99,5 @@ def test_patch_is_taken_back_when_the_last_thread_leaves() -> None:
 
 
 def test_unknown_backend() -> None:
-    with pytest.raises(ValueError, match="use one of sdpa, flex, split"):
+    with pytest.raises(ValueError, match="use one of sdpa, flex"):
         attention.build("fast", small_config(), random_layout(0))

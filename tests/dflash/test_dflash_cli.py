@@ -197,7 +197,7 @@ MISTAKES = [
         "give ce a share above 0",
     ),
     (["--resume"], "no checkpoint to resume from"),
-    (["--set", "train.attention=split", "--set", 'data.train=["{root}/chat.jsonl"]'], "no chat template"),
+    (["--set", "train.attention=sdpa", "--set", 'data.train=["{root}/chat.jsonl"]'], "no chat template"),
 ]
 
 

@@ -21,7 +21,7 @@ def prepared_at(tokens: torch.Tensor, anchors: list[int], drafter, documents: to
 SLIDING = {"layer_types": ("full_attention", "sliding_attention"), "sliding_window": 6}
 
 
-@pytest.mark.parametrize("backend", ["sdpa", "flex", "split"])
+@pytest.mark.parametrize("backend", ["sdpa", "flex"])
 @pytest.mark.parametrize("changes", [{}, SLIDING], ids=["full", "sliding"])
 def test_only_the_past_of_its_own_document_is_used(backend: str, changes: dict) -> None:
     target, g = tiny_target(), torch.Generator().manual_seed(1)
