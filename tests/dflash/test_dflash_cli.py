@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -189,6 +191,9 @@ MISTAKES = [
     ),
     (["--set", 'data.train=["{root}/bad.jsonl"]'], "bad.jsonl:2: not JSON"),
     (["--set", 'data.train=["{root}/none.jsonl"]'], "none.jsonl: can't be read"),
+    (["--set", 'data.train=["{root}/empty.jsonl"]'], "empty.jsonl: no records found"),
+    (["--set", "target.path={root}/torn"], "can't be loaded as a causal language model"),
+    (["--set", "target.tokenizer={root}/torn"], "tokenizer .*can't be loaded"),
     (["--set", "target.path={root}/none"], "can't be loaded as a causal language model"),
     (["--set", "target.device=cuda:7"], "device 'cuda:7' can't be used"),
     (["--set", "drafter.init_from={root}/target"], "not a DFlashDraftModel"),
@@ -206,6 +211,10 @@ def test_mistakes_are_one_clear_line(
     changes: list[str], complaint: str, project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (project / "bad.jsonl").write_text('{"text": "x"}\n{oops\n')
+    (project / "empty.jsonl").write_text("")
+    shutil.copytree(project / "target", project / "torn")
+    (project / "torn" / "model.safetensors").write_bytes(bytes(50))
+    (project / "torn" / "tokenizer.json").write_text("{}")
     (project / "short.jsonl").write_text('{"text": "abc"}\n' * 3)
     (project / "chat.jsonl").write_text('{"messages": [{"role": "assistant", "content": "x"}]}\n')
     changes = [c.replace("{root}", str(project)) for c in changes]
@@ -213,8 +222,6 @@ def test_mistakes_are_one_clear_line(
     assert code == 2
     assert out == ""
     (line,) = [x for x in err.splitlines() if x.startswith("dflash train: ")]
-    import re
-
     assert re.search(complaint, line)
     assert "Traceback" not in err
 
