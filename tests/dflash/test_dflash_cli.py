@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 import torch
 from models import tiny_target
+from safetensors.torch import load_file
 
-from dflash import config
+from dflash import build, config
 from dflash.cli import main
 from dflash.errors import UserError
 
@@ -224,6 +225,37 @@ def test_mistakes_are_one_clear_line(
     (line,) = [x for x in err.splitlines() if x.startswith("dflash train: ")]
     assert re.search(complaint, line)
     assert "Traceback" not in err
+
+
+def test_an_export_is_trained_on(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert call(capsys, "train", project / "run.toml")[0] == 0
+    export = project / "run" / "drafter"
+    again = ["--set", f"drafter.init_from={export}", "--set", f"output.directory={project}/more"]
+    run = build.training(config.load(project / "run.toml", again[1::2]))
+    for name, tensor in load_file(export / "model.safetensors").items():
+        assert torch.equal(run.trainer.drafter.state_dict()[name], tensor)
+    code, out, _ = call(capsys, "train", project / "run.toml", *again, "--json")
+    assert (code, json.loads(out)["verified"]) == (0, True)
+    other = ["--set", "drafter.block_size=8", "--set", f"output.directory={project}/third"]
+    code, _, err = call(capsys, "train", project / "run.toml", *again, *other)
+    assert code == 2
+    assert "drafter.block_size 8: the drafter in " in err
+    assert "has 4" in err
+
+
+def test_regenerate_counts_what_it_skips(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    target = ["--target", project / "target", "--tokenizer", "bytes", "--max-new-tokens", 4, "--json"]
+    prompts = project / "mixed.jsonl"
+    chat = {"messages": [{"role": "assistant", "content": "no question"}]}
+    prompts.write_text('{"prompt": "a"}\noops\n' + json.dumps(chat) + '\n{"prompt": "b"}\n')
+    command = ["regenerate", *target, "--prompts", prompts, "--output", project / "some.jsonl"]
+    code, _, err = call(capsys, *command)
+    assert code == 2
+    assert "mixed.jsonl:2: not JSON" in err
+    code, out, _ = call(capsys, *command, "--skip-bad")
+    assert (code, json.loads(out)["skipped"]) == (0, 2)
+    lines = (project / "some.jsonl").read_text().splitlines()
+    assert [("response_ids" in json.loads(line)) for line in lines] == [True, False, True]
 
 
 def test_skip_bad_counts(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
