@@ -11,7 +11,7 @@ setup: .venv/ready
 
 .venv/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev,dflash]'
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev,dflash,releases]'
 	@touch $@
 
 # `harness find` says with status 1 that it has found something.

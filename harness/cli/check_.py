@@ -35,7 +35,7 @@ def run(options: argparse.Namespace) -> int:
         if options.mode is not None and (options.mode == "free") != known.free:
             raise UserError("--mode: the token says otherwise")
     free = known.free if known else options.mode == "free"
-    with Launcher(options.scenario, free=free, jobs=options.jobs) as launcher:
+    with Launcher(options.scenario, free=free, jobs=options.jobs, python=shared.interpreter(options)) as launcher:
         if known is not None:
             shared.check_schedule(known, launcher)
         counts = shared.thread_counts(options, launcher)

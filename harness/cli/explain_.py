@@ -18,13 +18,14 @@ from . import options as shared
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("schedule", metavar="TOKEN|FILE")
     parser.add_argument("--fix", default="none", metavar="F", help="a fix in force during the run")
+    shared.add_torch(parser)
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="write it there")
 
 
 def run(options: argparse.Namespace) -> int:
     schedule = shared.schedule_from(options.schedule)
     fix = find_fix(options.fix)
-    with Launcher(schedule.scenario, free=schedule.free, jobs=1) as launcher:
+    with Launcher(schedule.scenario, free=schedule.free, jobs=1, python=shared.interpreter(options)) as launcher:
         shared.check_schedule(schedule, launcher)
         report, cause = cause_of(launcher, schedule, fix.name)
     if options.json:

@@ -34,12 +34,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     fix = find_fix(options.fix)
     began = time.monotonic()
-    with Launcher(options.scenario, free=options.mode == "free", jobs=options.jobs) as launcher:
+    with Launcher(options.scenario, free=options.mode == "free", jobs=options.jobs, python=shared.interpreter(options)) as launcher:
         found, base = _search(options, launcher, fix.name)
         data = {
             "scenario": options.scenario,
             "torch": launcher.about["torch"],
-            "python": platform.python_version(),
+            "python": launcher.about["python"],
             "mode": options.mode or "gil",
             "fix": fix.name,
             "found": bool(found.failures),

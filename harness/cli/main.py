@@ -12,7 +12,7 @@ from typing import NoReturn
 from harness.errors import CannotTest, UserError
 
 #: In the order of the help text.
-COMMANDS = ("list", "find", "replay", "explain", "check", "stress")
+COMMANDS = ("list", "find", "replay", "explain", "check", "stress", "env")
 USER_MISTAKE, CANNOT_TEST, INTERRUPTED = 2, 125, 130
 
 

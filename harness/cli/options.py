@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from harness import releases
 from harness.errors import UserError
 from harness.run.launch import Launcher
 from harness.schedule import Schedule, from_token, read_file
@@ -51,7 +52,26 @@ def add_scenario(parser: argparse.ArgumentParser) -> None:
 
 def add_runs(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--mode", choices=("gil", "free"), default=None, help="hand over only where the GIL could change hands (default), or anywhere")
+    add_torch(parser)
     parser.add_argument("--jobs", type=count, metavar="N", help="runs at the same time (default: one a core)")
+
+
+def add_torch(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--torch", default="", metavar="VERSION", help="another release of torch, in its environment (`harness env add VERSION`)")
+    parser.add_argument("--python", default="", metavar="X.Y", help="the Python of that environment (default: that of this one)")
+
+
+def interpreter(options: argparse.Namespace) -> str | None:
+    """Of the environment asked for; None is this one. Raises UserError where there is none."""
+    if not options.torch:
+        if options.python:
+            raise UserError("--python: of which release? (--torch VERSION)")
+        return None
+    found = releases.find(options.torch, options.python)
+    if found is None:
+        add = f"harness env add {options.torch}" + (f" --python {options.python}" if options.python else "")
+        raise UserError(f"there is no environment of torch {options.torch}; make one: {add}")
+    return found.interpreter
 
 
 def add_search(parser: argparse.ArgumentParser, budget: int) -> None:

@@ -18,13 +18,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("schedule", metavar="TOKEN|FILE")
     parser.add_argument("--fix", default="none", metavar="F", help="a fix in force during every run")
     parser.add_argument("--times", type=shared.count, default=1, metavar="N")
+    shared.add_torch(parser)
     parser.add_argument("--jobs", type=shared.count, metavar="N", help="runs at the same time (default: one a core)")
 
 
 def run(options: argparse.Namespace) -> int:
     schedule = shared.schedule_from(options.schedule)
     fix = find_fix(options.fix)
-    with Launcher(schedule.scenario, free=schedule.free, jobs=options.jobs) as launcher:
+    with Launcher(schedule.scenario, free=schedule.free, jobs=options.jobs, python=shared.interpreter(options)) as launcher:
         shared.check_schedule(schedule, launcher)
         reports = [report for _, report in launcher.map(Job(schedule, fix.name) for _ in range(options.times))]
     lost = next((report for report in reports if report.unused), None)

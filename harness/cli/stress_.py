@@ -28,7 +28,7 @@ def run(options: argparse.Namespace) -> int:
     if fix.processes:
         raise UserError(f"--fix {fix.name}: plain threads cannot be processes")
     began = time.monotonic()
-    with Launcher(options.scenario, jobs=options.jobs) as launcher:
+    with Launcher(options.scenario, jobs=options.jobs, python=shared.interpreter(options)) as launcher:
         counts = shared.thread_counts(options, launcher)
         axes = shared.axes(options, launcher)
         base = Schedule(options.scenario, counts[-1], axes=axes)

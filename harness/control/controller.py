@@ -13,6 +13,7 @@ from typing import Any
 from . import active, collect, raw
 from .actions import Action, Asked, Collect, Decider, HandOver
 from .blocked import WaitReport, describe, in_c
+from .isolate import Isolation
 from .managed import Gate, Managed, Status, ThreadGate
 
 
@@ -47,6 +48,7 @@ class Controller:
         self.free = free
         self.observer = observer
         self.backend = backend
+        self.isolation: Isolation | None = None
         self.threads: list[Managed] = []
         self.by_name: dict[str, Managed] = {}
         self.by_ident: dict[int, Managed] = {}
@@ -180,9 +182,14 @@ class Controller:
 
     # ---------------------------------------------------------------- the baton
 
-    def _pass(self, me: Managed, to: Managed) -> None:
+    def _give(self, me: Managed, to: Managed) -> None:
+        if self.isolation is not None:
+            self.isolation.switch(me.root, to.root)
         self.current = to
         to.gate.open()
+
+    def _pass(self, me: Managed, to: Managed) -> None:
+        self._give(me, to)
         me.gate.wait()
         if self.abandoned:
             raise Abandoned
@@ -251,12 +258,13 @@ class Controller:
             if not any(other.status is Status.IN_C for other in self.threads):
                 self._stop_deadlocked()
             return
-        self.current = to
-        to.gate.open()
+        self._give(me, to)
 
     def _finish(self) -> None:
         self.finished = True
         self.current = None
+        if self.isolation is not None:
+            self.isolation.end()
         self._done.release()
 
     def _stop_deadlocked(self) -> None:

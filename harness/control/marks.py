@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from . import active
@@ -9,13 +10,20 @@ from . import active
 if TYPE_CHECKING:
     from .managed import Managed
 
+_NAME = re.compile(r"[^\s,@]{1,80}")
+
 
 def _me() -> Managed | None:
     return active.managed()
 
 
 def marker(name: str) -> None:
-    """A point of the scenario's own, named ``marker:NAME``. Calls are places, so it is realizable."""
+    """A point of the scenario's own, named ``marker:NAME``. Calls are places, so it is realizable.
+
+    Raises ValueError for a name with spaces, commas or ``@``, which a token could not hold.
+    """
+    if not _NAME.fullmatch(name):
+        raise ValueError(f"marker {name!r}: a name is 1 to 80 characters without spaces, commas and @")
     me = _me()
     if me is not None:
         me.controller.point_here(me, "marker:" + name)

@@ -1,6 +1,6 @@
-"""Why a run failed: which state, who wrote it, who read it, with which values."""
+"""Why a run failed."""
 
-from .cause import Cause, find_cause
+from .cause import Cause, candidates
 from .text import as_text
 
-__all__ = ["Cause", "as_text", "find_cause"]
+__all__ = ["Cause", "as_text", "candidates"]

@@ -1,8 +1,9 @@
-"""From two recorded runs, the failing one and the same threads without a switch, to the state that made the difference.
+"""From two recorded runs, the failing one and the same threads without a switch, to the states that may have made the
+difference, the likeliest first. Which one did is then tried: :func:`harness.verdict.why.cause_of`.
 
-For each thread, its reads are matched with those of the control run by (state, how many-eth time). The guilty read is
-the last one before the failure whose value differs and was last written by another thread; where no read differs, the
-last access to a state that another thread wrote in between.
+For each thread, its reads are matched with those of the control run by (state, how many-eth time). Likeliest is a read
+that saw another thread's value and another value than undisturbed, late, and in the thread that failed; then states that
+several threads wrote; then all that one thread had written when another went on.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ class Cause:
     read    the access that saw another thread's value
     normal  what the same read sees when nobody interferes
     trail   every access to the state, in order
+    proved  with the state, and those of ``with_it``, each thread's own the same schedule passes
     """
 
     state: str
@@ -29,15 +31,40 @@ class Cause:
     read: Access | None
     normal: str
     trail: list[Access]
+    proved: bool = False
+    with_it: tuple[str, ...] = ()
 
 
-def find_cause(failing: Report, control: Report) -> Cause | None:
-    """None where no recorded state differs (a lock order, a container that is not a state)."""
-    thread = next((f.thread for f in failing.findings if f.kind == failing.outcome and f.thread), "")
+def candidates(failing: Report, control: Report) -> list[Cause]:
+    """One for each state; empty where none was written (a lock order, a container that is not a state)."""
     end = next((f.at for f in failing.findings if f.kind == failing.outcome), len(failing.log))
+    found = _read_from_another(failing, control, end)
+    written: dict[str, list[Access]] = {}
+    for access in failing.accesses:
+        if access["kind"] == "write" and access["at"] <= end:
+            written.setdefault(access["state"], []).append(access)
+    leaked = next((f.signature for f in failing.findings if f.kind == "state leaked"), "")
+    crossed = sorted(
+        (state for state, writes in written.items() if len({w["thread"] for w in writes}) > 1),
+        key=lambda state: state not in leaked,
+    )
+    others = sorted(written, key=lambda state: -written[state][-1]["at"])
+    known = {cause.state for cause in found}
+    switched = min((at for _, forced, at in failing.switches if not forced), default=end)
+    for state in (*crossed, *others):
+        if state not in known:
+            known.add(state)
+            before = [write for write in written[state] if write["at"] < switched]
+            found.append(Cause(state, (before or written[state])[-1], None, "", _trail(failing, state)))
+    return found
+
+
+def _read_from_another(failing: Report, control: Report, end: int) -> list[Cause]:
+    """Reads of what another thread wrote, for each state the likeliest."""
+    thread = next((f.thread for f in failing.findings if f.kind == failing.outcome and f.thread), "")
     usual = {(a["thread"], a["kind"], a["state"], a["n"]): a["value"] for a in control.accesses}
     written: dict[str, Access] = {}
-    best: tuple[int, Access, Access, str] | None = None
+    best: dict[str, tuple[int, int, Cause]] = {}
     for access in failing.accesses:
         if access["at"] > end:
             break
@@ -50,26 +77,11 @@ def find_cause(failing: Report, control: Report) -> Cause | None:
             continue
         normal = usual.get((access["thread"], "read", state, access["n"]))
         differs = normal is not None and normal != access["value"]
-        rank = 2 * differs + (access["thread"] == thread)
-        if best is None or rank >= best[0]:
-            best = (rank, writer, access, normal if normal is not None else "not read")
-    if best is not None:
-        _, write, read, normal = best
-        return Cause(read["state"], write, read, normal, _trail(failing, read["state"]))
-    return _overwritten(failing)
-
-
-def _overwritten(failing: Report) -> Cause | None:
-    """No read saw a foreign value: did two threads' writes overlap (a save and restore that crossed)?"""
-    leaked = next((f for f in failing.findings if f.kind == "state leaked"), None)
-    writers: dict[str, list[Access]] = {}
-    for access in failing.accesses:
-        if access["kind"] == "write":
-            writers.setdefault(access["state"], []).append(access)
-    for state, writes in writers.items():
-        if len({w["thread"] for w in writes}) > 1 and (leaked is None or state in leaked.signature):
-            return Cause(state, writes[-1], None, "", _trail(failing, state))
-    return None
+        rank = (2 * differs + (access["thread"] == thread), access["at"])
+        if state not in best or rank >= best[state][:2]:
+            cause = Cause(state, writer, access, normal if normal is not None else "not read", _trail(failing, state))
+            best[state] = (*rank, cause)
+    return [cause for _, _, cause in sorted(best.values(), key=lambda item: item[:2], reverse=True)]
 
 
 def _trail(report: Report, state: str) -> list[Access]:

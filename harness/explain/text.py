@@ -23,8 +23,10 @@ def sentence(cause: Cause | None, report: Report) -> str:
             f"{cause.read['thread']} read {cause.read['value']}{normal}"
         )
     assert cause.write is not None
-    threads = ", ".join(dict.fromkeys(a["thread"] for a in cause.trail if a["kind"] == "write"))
-    return f"{threads} wrote {cause.state} in turn; it was left at {cause.trail[-1]['value']}"
+    threads = list(dict.fromkeys(a["thread"] for a in cause.trail if a["kind"] == "write"))
+    if len(threads) == 1:
+        return f"{threads[0]} set {cause.state} to {cause.write['value']}, and other threads went on with that"
+    return f"{', '.join(threads)} wrote {cause.state} in turn; it was left at {cause.trail[-1]['value']}"
 
 
 def as_text(schedule: Schedule, report: Report, cause: Cause | None) -> str:
@@ -38,6 +40,9 @@ def as_text(schedule: Schedule, report: Report, cause: Cause | None) -> str:
     lines += ["cause     " + sentence(cause, report)]
     if cause is not None:
         lines.append(f"state     {cause.state}")
+        if cause.proved:
+            others = f" and {', '.join(cause.with_it)}" if cause.with_it else ""
+            lines.append(f"proof     with this state{others} each thread's own, the same schedule passes")
         for name, access in (("write", cause.write), ("read", cause.read)):
             if access is not None:
                 lines.append(f"{name:9} {access['thread']}: {access['value']}, {_place(access)}")

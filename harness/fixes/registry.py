@@ -29,7 +29,7 @@ class Fix:
 
 
 def fix_names() -> list[str]:
-    return sorted(info.name for info in pkgutil.iter_modules([_FOLDER]) if info.name not in _NOT_FIXES)
+    return sorted(info.name for info in pkgutil.iter_modules([_FOLDER]) if info.name not in _NOT_FIXES and info.name[0] != "_")
 
 
 def find_fix(name: str) -> Fix:

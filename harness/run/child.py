@@ -13,7 +13,7 @@ from harness.control import raw
 
 from . import wire
 from .death import die_with_parent
-from .execute import NotPlain, execute, require_plain
+from .execute import NotPlain, Ready, execute, require_plain
 from .job import Job
 from .outcome import Finding
 from .plain import execute_plain
@@ -25,7 +25,7 @@ def _start(managed: Any) -> None:
     raw.start_new_thread(managed.controller.live, (managed,))
 
 
-def main(world: World, job: Job, parent: int, report_fd: int, noise_fd: int) -> None:
+def main(world: World, job: Job, parent: int, report_fd: int, noise_fd: int, ready: Ready | None) -> None:
     """Never returns. ``noise_fd`` takes what the program prints and the stacks of a crash or hang."""
     die_with_parent(parent)
     os.setpgid(0, 0)  # what the program starts and leaves ends with this run
@@ -42,9 +42,10 @@ def main(world: World, job: Job, parent: int, report_fd: int, noise_fd: int) -> 
         if job.plain:
             report = execute_plain(job, world)
         elif job.fix != "none" and world.is_per_process(job.fix):
-            report = execute_in_processes(job, world, tell)
+            report = execute_in_processes(job, world, tell, ready)
         else:
-            report = execute(job, world.scenario, world.table, world.backend, world.fix(job.fix), _start, tell=tell)
+            fix = world.fix(job.fix)
+            report = execute(job, world.scenario, world.table, world.backend, fix, _start, tell=tell, ready=ready)
         require_plain(report["results"])
         report["rss_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         wire.write(report_fd, report)

@@ -6,14 +6,16 @@ import hashlib
 import json
 import sys
 import threading
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, nullcontext
+from dataclasses import dataclass
 from typing import Any
 
 from harness.control import collect, raw
 from harness.control.actions import Decider
 from harness.control.backends import Backend
 from harness.control.controller import Abandoned, Controller, Switch
+from harness.control.isolate import Isolation
 from harness.control.managed import Managed, Status
 from harness.control.shield import shield
 from harness.control.sparse import Sparse
@@ -49,6 +51,20 @@ def axes_of(scenario: Scenario, job: Job) -> dict[str, Any]:
     return chosen
 
 
+@contextmanager
+def set_up(scenario: Scenario, job: Job, fix: Callable[[], Any] | None) -> Iterator[Any]:
+    """The fix in force, and what set-up returned."""
+    with fix() if fix is not None else nullcontext():
+        yield scenario.setup(axes_of(scenario, job)) if scenario.setup is not None else None
+
+
+@dataclass(frozen=True)
+class Ready:
+    """What set-up returned, in a process that the runs are forked from."""
+
+    shared: Any
+
+
 def decider_of(job: Job) -> Decider:
     if job.strategy is None:
         return Sparse(job.schedule.directives)
@@ -67,8 +83,12 @@ def execute(
     *,
     tell: Callable[[dict[str, Any]], None] | None = None,
     wait: bool = False,
+    ready: Ready | None = None,
 ) -> dict[str, Any]:
-    """Make the run and return its report as plain data. ``wait``: unwind threads that are left (one process only)."""
+    """Make the run and return its report as plain data.
+
+    ``wait``: unwind threads that are left (one process only). ``ready``: fix and set-up have been seen to already.
+    """
     began = raw.monotonic()
     findings: list[Finding] = []
     decider = decider_of(job)
@@ -82,10 +102,10 @@ def execute(
     with ExitStack() as stack:
         stack.enter_context(collect.on_demand_only())
         stack.enter_context(_reported(control, unraisable))
-        if fix is not None:
-            stack.enter_context(fix())
-        shared = scenario.setup(axes_of(scenario, job)) if scenario.setup is not None else None
+        shared = ready.shared if ready is not None else stack.enter_context(set_up(scenario, job, fix))
         before = snapshot(table.save_restore)
+        if job.isolate:
+            control.isolation = Isolation(job.isolate)
         bodies = [_bound(scenario.body(i), shared) for i in range(job.schedule.threads)]
         control.run(bodies, job.schedule.first, start)
         after = snapshot(table.save_restore)

@@ -40,6 +40,8 @@ class InlineRunner:
             raise
         self.about: dict[str, Any] = self.world.about()
         self.restored = frozenset(self.about["save_restore"])
+        self.fewest: int = self.about["threads"][0]
+        self.bodies: int = self.about["bodies"]
 
     def start(self, job: Job) -> int:
         """Makes the run at once. Raises CannotTest when a thread of it does not come back."""

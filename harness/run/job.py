@@ -14,6 +14,7 @@ class Job:
     strategy  how the threads are scheduled where the schedule's directives alone do not say: {"kind": "sparse"} or
               what a strategy needs to decide while running
     plain     no control at all: threads as the interpreter runs them
+    isolate   states that are each thread's own in this run
     detail    record every access with file, line, value and stack, for an explanation
     """
 
@@ -21,6 +22,7 @@ class Job:
     fix: str = "none"
     strategy: dict[str, Any] | None = None
     detail: bool = False
+    isolate: tuple[str, ...] = ()
     plain: bool = False
 
     def to_json(self) -> dict[str, Any]:
@@ -29,9 +31,13 @@ class Job:
             "fix": self.fix,
             "strategy": self.strategy,
             "detail": self.detail,
+            "isolate": list(self.isolate),
             "plain": self.plain,
         }
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Job:
-        return cls(Schedule.from_json(data["schedule"]), data["fix"], data["strategy"], data["detail"], data["plain"])
+        return cls(
+            Schedule.from_json(data["schedule"]), data["fix"], data["strategy"], data["detail"],
+            tuple(data["isolate"]), data["plain"],
+        )  # fmt: skip

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
-import socket
 import subprocess
 import sys
 from collections import deque
@@ -15,9 +15,10 @@ from typing import Any
 
 from harness.errors import CannotTest, UserError
 
-from . import wire
+from .connection import Connection
 from .job import Job
 from .report import Report
+from .stages import Stages
 
 #: The parent's environment: one hash seed, one thread a library, nothing that prints.
 _ENVIRONMENT = {
@@ -41,21 +42,24 @@ class Launcher:
         self.free = free
         self.jobs = jobs or max(1, len(os.sched_getaffinity(0)))
         self.python = python or sys.executable
-        self._socket: socket.socket | None = None
+        self._connection: Connection | None = None
         self._process: subprocess.Popen[bytes] | None = None
-        self._reader = wire.Reader()
-        self._inbox: list[dict[str, Any]] = []
+        self._stages: Stages | None = None
         self._arrived: dict[int, dict[str, Any]] = {}
         self._unwanted: set[int] = set()
         self._number = 0
         self.about = self._start()
+        if self.about["fork_after_setup"]:
+            self._stages = Stages(self._open, self._pump)
         self.restored = frozenset(self.about["save_restore"])
+        self.fewest: int = self.about["threads"][0]
+        self.bodies: int = self.about["bodies"]
 
     def _start(self) -> dict[str, Any]:
-        ours, theirs = socket.socketpair()
+        self._connection = connection = Connection()
         root = str(Path(__file__).resolve().parents[2])
         path = os.pathsep.join([root, *filter(None, [os.environ.get("PYTHONPATH")])])
-        with theirs:
+        with connection.theirs as theirs:
             self._process = subprocess.Popen(
                 [self.python, "-m", "harness.run.zygote", str(theirs.fileno()), self.reference,
                  "free" if self.free else "gil", str(os.getpid())],
@@ -66,10 +70,8 @@ class Launcher:
                 stderr=subprocess.PIPE,
                 start_new_session=True,
             )  # fmt: skip
-        self._socket = ours
-        self._reader = wire.Reader()
         try:
-            message = self._receive()
+            message = self._first_words(connection)
         except BaseException:
             self.close()
             raise
@@ -78,14 +80,29 @@ class Launcher:
             raise UserError(message["error"])
         return message["about"]
 
-    def _receive(self) -> dict[str, Any]:
-        assert self._socket is not None
-        while not self._inbox:
-            data = self._socket.recv(1 << 20)
-            if not data:
+    def _first_words(self, connection: Connection) -> dict[str, Any]:
+        while not (messages := connection.receive()):
+            if messages is None:
                 raise CannotTest("the forking parent ended: " + self._last_words())
-            self._inbox += self._reader.feed(data)
-        return self._inbox.pop(0)
+        return messages[0]
+
+    def _pump(self) -> None:
+        """Wait until something arrives, and put it where it is looked for."""
+        assert self._connection is not None
+        stages = self._stages.connections if self._stages is not None else []
+        for connection in select.select([self._connection, *stages], [], [])[0]:
+            messages = connection.receive()
+            if messages is None and connection is self._connection:
+                raise CannotTest("the forking parent ended: " + self._last_words())
+            if messages is None and self._stages is not None and not self._stages.ended(connection):
+                raise CannotTest("a process that runs are forked from ended, with runs still to report")
+            for message in messages or ():
+                if "ready" in message and self._stages is not None:
+                    self._stages.is_ready(connection)
+                elif message["number"] in self._unwanted:
+                    self._unwanted.discard(message["number"])
+                else:
+                    self._arrived[message["number"]] = message["report"]
 
     def _last_words(self) -> str:
         assert self._process is not None
@@ -100,17 +117,16 @@ class Launcher:
     def start(self, job: Job) -> int:
         """Begin a run; its number is for :meth:`wait`."""
         self._number += 1
-        self._send({"number": self._number, "job": job.to_json()})
+        stage = self._stages.for_job(job, self._number) if self._stages is not None else None
+        self._send({"number": self._number, "job": job.to_json()}, stage or self._connection)
         return self._number
 
     def wait(self, number: int) -> Report:
         """The report of a run that was started. Raises UserError when its set-up or fix raised."""
         while number not in self._arrived:
-            message = self._receive()
-            if message["number"] in self._unwanted:
-                self._unwanted.discard(message["number"])
-            else:
-                self._arrived[message["number"]] = message["report"]
+            self._pump()
+        if self._stages is not None:
+            self._stages.reported(number)
         return self._report(self._arrived.pop(number))
 
     def map(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, Report]]:
@@ -138,17 +154,26 @@ class Launcher:
             raise UserError(f"{self.reference}: {data['broken']['message']} {data['noise'][-3000:]}")
         return Report.from_json(data, self.about["expect"])
 
-    def _send(self, message: dict[str, Any]) -> None:
-        assert self._socket is not None
+    def _open(self, job: Job) -> Connection:
+        """Ask for a stage: a process that does the set-up and then takes jobs from the connection."""
+        stage = Connection()
+        with stage.theirs as theirs:
+            self._send({"stage": job.to_json()}, self._connection, theirs.fileno())
+        return stage
+
+    def _send(self, message: dict[str, Any], connection: Connection | None, *handed_over: int) -> None:
+        assert connection is not None
         try:
-            self._socket.sendall(wire.pack(message))
+            connection.send(message, *handed_over)
         except OSError:
             raise CannotTest("the forking parent ended: " + self._last_words()) from None
 
     def close(self) -> None:
-        if self._socket is not None:
-            self._socket.close()
-            self._socket = None
+        if self._stages is not None:
+            self._stages.close()
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
         if self._process is not None:
             try:
                 self._process.wait(timeout=5)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import threading
-from contextlib import ExitStack
 from typing import Any
 
 from harness.control import raw
 
-from .execute import axes_of
+from .execute import set_up
 from .job import Job
 from .outcome import Finding, of_error
 from .world import World
@@ -21,11 +20,7 @@ def execute_plain(job: Job, world: World) -> dict[str, Any]:
     findings: list[Finding] = []
     results: list[Any] = [None] * count
     together = threading.Barrier(count)
-    with ExitStack() as stack:
-        fix = world.fix(job.fix)
-        if fix is not None:
-            stack.enter_context(fix())
-        shared = scenario.setup(axes_of(scenario, job)) if scenario.setup is not None else None
+    with set_up(scenario, job, world.fix(job.fix)) as shared:
 
         def live(index: int) -> None:
             together.wait()

@@ -25,7 +25,7 @@ from harness.states.values import snapshot
 
 from . import wire
 from .death import die_with_parent
-from .execute import axes_of, deadlock_finding, decider_of, leaks, report_of, teller
+from .execute import Ready, deadlock_finding, decider_of, leaks, report_of, set_up, teller
 from .job import Job
 from .observe import Observer
 from .outcome import Finding, of_error
@@ -112,7 +112,9 @@ def _named(action: HandOver | Collect) -> str:
     return action.target if isinstance(action, HandOver) else f"gc{action.generation}"
 
 
-def execute_in_processes(job: Job, world: World, tell: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
+def execute_in_processes(
+    job: Job, world: World, tell: Callable[[dict[str, Any]], None], ready: Ready | None = None
+) -> dict[str, Any]:
     """The report of such a run, as plain data."""
     began = raw.monotonic()
     scenario, count = world.scenario, job.schedule.threads
@@ -120,7 +122,7 @@ def execute_in_processes(job: Job, world: World, tell: Callable[[dict[str, Any]]
     done_read, done_write = os.pipe()
     with ExitStack() as stack:
         stack.enter_context(collect.on_demand_only())
-        shared = scenario.setup(axes_of(scenario, job)) if scenario.setup is not None else None
+        shared = ready.shared if ready is not None else stack.enter_context(set_up(scenario, job, None))
         children = []
         parent = os.getpid()
         faulthandler.cancel_dump_traceback_later()  # its thread would be missing in a child that sets its own

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
@@ -65,7 +66,9 @@ class World:
             "bodies": len(self.scenario.bodies),
             "axes": {name: list(values) for name, values in self.scenario.axes.items()},
             "seconds": self.scenario.seconds,
+            "fork_after_setup": self.scenario.fork_after_setup and self.scenario.setup is not None,
             "summary": self.scenario.summary,
+            "python": platform.python_version(),
             "torch": self._torch_version(),
         }
 

@@ -1,7 +1,8 @@
 """The forking parent: imports torch once, under cooperative locks, and forks a fresh child for every run.
 
 ``python -m harness.run.zygote FD SCENARIO MODE`` talks over the socket FD. It is single-threaded: the state in which
-every child starts is the same. When its client goes away, it ends, and its children with it.
+every child starts is the same. When its client goes away, it ends, and its children with it. A *stage* is a child that
+has done the set-up and serves a socket of its own in the same way.
 """
 
 from __future__ import annotations
@@ -22,8 +23,9 @@ install.install()
 
 from harness.errors import UserError  # noqa: E402
 
-from . import child, warm, wire  # noqa: E402
+from . import child, stage, warm, wire  # noqa: E402
 from .death import die_with_parent  # noqa: E402
+from .execute import Ready  # noqa: E402
 from .job import Job  # noqa: E402
 from .world import World  # noqa: E402
 
@@ -45,10 +47,13 @@ class _Running:
 
 
 class Zygote:
-    def __init__(self, client: socket.socket, world: World) -> None:
+    def __init__(self, client: socket.socket, world: World, ready: Ready | None = None) -> None:
         self.client = client
         self.world = world
+        self.ready = ready
+        self.stages: set[int] = set()
         self.requests = wire.Reader()
+        self.handed_over: list[int] = []
         self.running: dict[int, _Running] = {}
         self.selector = selectors.DefaultSelector()
         self.selector.register(client, selectors.EVENT_READ)
@@ -58,12 +63,16 @@ class Zygote:
         while True:
             for key, _ in self.selector.select(0.5 if self.running else None):
                 if key.fd == self.client.fileno():
-                    data = self.client.recv(1 << 20)
+                    data, files, *_ = socket.recv_fds(self.client, 1 << 20, 4)
+                    self.handed_over += files
                     if not data:
                         self._kill_all()
                         return
                     for message in self.requests.feed(data):
-                        self._launch(message)
+                        if "stage" in message:
+                            self._open_stage(message, self.handed_over.pop(0))
+                        else:
+                            self._launch(message)
                 else:
                     self._read(key.fd, key.data)
             now = raw.monotonic()
@@ -81,14 +90,10 @@ class Zygote:
         pid = os.fork()
         if pid == 0:
             try:
-                self.selector.close()
-                self.client.close()
-                for other in self.running.values():
-                    for fd in other.open_fds:
-                        os.close(fd)
+                self._forget()
                 os.close(report_read)
                 os.close(noise_read)
-                child.main(self.world, job, self.pid, report_write, noise_write)
+                child.main(self.world, job, self.pid, report_write, noise_write, self.ready)
             finally:
                 os._exit(1)
         os.close(report_write)
@@ -98,6 +103,30 @@ class Zygote:
         self.running[pid] = run
         self.selector.register(report_read, selectors.EVENT_READ, (run, True))
         self.selector.register(noise_read, selectors.EVENT_READ, (run, False))
+
+    def _forget(self) -> None:
+        """In a child: what is the parent's is closed."""
+        self.selector.close()
+        self.client.close()
+        for other in self.running.values():
+            for fd in other.open_fds:
+                os.close(fd)
+
+    def _open_stage(self, message: dict[str, Any], fd: int) -> None:
+        self.stages = {pid for pid in self.stages if os.waitpid(pid, os.WNOHANG) == (0, 0)}
+        pid = os.fork()
+        if pid == 0:
+            try:
+                self._forget()
+                die_with_parent(self.pid)
+                client = socket.socket(fileno=fd)
+                ready = stage.make_ready(self.world, Job.from_json(message["stage"]))
+                client.sendall(wire.pack({"ready": True}))
+                Zygote(client, self.world, ready).serve()
+            finally:
+                os._exit(0)  # the client sees that the socket is closed, and lets every run do its set-up
+        os.close(fd)
+        self.stages.add(pid)
 
     def _read(self, fd: int, data: tuple[_Running, bool]) -> None:
         run, is_report = data
@@ -149,7 +178,7 @@ class Zygote:
         for pid in self.running:
             os.kill(pid, signal.SIGKILL)
             self._kill_group(pid)
-        for pid in self.running:
+        for pid in (*self.running, *self.stages):  # the client has closed the stages' sockets too
             os.waitpid(pid, 0)
 
 

@@ -43,6 +43,10 @@ class Scenario:
         runs ``bodies[i % len(bodies)]``. What it returns must be plain data (numbers, strings, lists, dicts).
     setup
         ``setup(axes)`` runs in the main thread of every run, uncontrolled. What it returns is shared.
+    fork_after_setup
+        Set-up is run once for each choice of threads, axes and fix, and the runs are forked from there: faster where
+        set-up is most of the work. A promise that it leaves nothing outside the process that runs could share (files,
+        sockets, threads); one that starts a thread is run in every run all the same.
     prepare
         ``prepare()`` runs once in the process that all runs are forked from: imports and caches that cost time and
         change nothing. It must start no thread.
@@ -72,6 +76,7 @@ class Scenario:
     bodies: Sequence[Callable[[Any], Any]]
     setup: Callable[[Axes], Any] | None = None
     check: Callable[[Any, list[Any]], None] | None = None
+    fork_after_setup: bool = False
     prepare: Callable[[], None] | None = None
     summary: str = ""
     axes: Mapping[str, Sequence[Plain]] = field(default_factory=dict)

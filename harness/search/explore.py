@@ -27,6 +27,10 @@ class Runner(Protocol):
     jobs: int
     #: the scenario's states that some function saves and later stores back
     restored: frozenset[str]
+    #: the least number of threads with which the scenario makes sense
+    fewest: int
+    #: how many bodies it has: thread i runs body i modulo that
+    bodies: int
 
     def start(self, job: Job) -> int: ...
 

@@ -8,21 +8,52 @@ from typing import Any
 _PLAIN = (bool, int, float, str, bytes, type(None))
 
 
-def fetch(state: str) -> Any:
-    """Raises LookupError where it is not set now."""
+#: In place of a value: the name is not there.
+UNSET: Any = type("Unset", (), {})()
+
+
+def _owner(state: str) -> tuple[Any, str]:
+    """The module or class that has it, and its name there. Raises LookupError where there is no such owner."""
     parts = state.split(".")
     for cut in range(len(parts) - 1, 0, -1):
-        module = sys.modules.get(".".join(parts[:cut]))
-        if module is None:
+        owner: Any = sys.modules.get(".".join(parts[:cut]))
+        if owner is None:
             continue
-        value: Any = module
-        for part in parts[cut:]:
-            space = vars(value) if hasattr(value, "__dict__") else {}
+        for part in parts[cut:-1]:
+            space = vars(owner) if hasattr(owner, "__dict__") else {}
             if part not in space:
                 raise LookupError(state)
-            value = space[part]
-        return value
+            owner = space[part]
+        return owner, parts[-1]
     raise LookupError(state)
+
+
+def fetch(state: str) -> Any:
+    """Raises LookupError where it is not set now."""
+    owner, name = _owner(state)
+    space = vars(owner) if hasattr(owner, "__dict__") else {}
+    if name not in space:
+        raise LookupError(state)
+    return space[name]
+
+
+def fetch_or_unset(state: str) -> Any:
+    try:
+        return fetch(state)
+    except LookupError:
+        return UNSET
+
+
+def assign(state: str, value: Any) -> None:
+    """Make it ``value``, or unset it. Nothing where it cannot be set."""
+    try:
+        owner, name = _owner(state)
+        if value is not UNSET:
+            setattr(owner, name, value)
+        elif name in vars(owner):
+            delattr(owner, name)
+    except (LookupError, AttributeError, TypeError):
+        return
 
 
 def shown(value: Any) -> str:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from harness.explain import find_cause
-from harness.explain.cause import Cause
+from harness.explain import Cause, candidates
 from harness.explain.text import sentence
-from harness.fixes import Fix
+from harness.fixes import Fix, find_fix
 from harness.run.job import Job
 from harness.run.report import Report
 from harness.schedule.schedule import Schedule
 from harness.search import Runner
+
+_TRIED = 24  # states, the likeliest first
 
 
 def _record(runner: Runner, schedule: Schedule, fix: str) -> Report:
@@ -19,10 +20,29 @@ def _record(runner: Runner, schedule: Schedule, fix: str) -> Report:
 
 
 def cause_of(runner: Runner, schedule: Schedule, fix: str = "none") -> tuple[Report, Cause | None]:
-    """The failing run recorded, and the state that made the difference to a run without a switch."""
+    """The failing run recorded, and the state that made the difference to a run without a switch.
+
+    The likeliest states are tried, one run each, as each thread's own: where the failure is gone, it went through that.
+    """
     failing = _record(runner, schedule, fix)
     control = _record(runner, replace(schedule, directives=()), fix)
-    return failing, find_cause(failing, control)
+    likely = candidates(failing, control)[:_TRIED]
+    if find_fix(fix).processes:
+        return failing, likely[0] if likely else None
+    if not failing.failed or not likely:
+        return failing, likely[0] if likely else None
+    part: list[Cause] = []  # without which it fails in another way
+    isolated = runner.map(Job(schedule, fix, isolate=(cause.state,)) for cause in likely)
+    for cause, (_, report) in zip(likely, isolated, strict=False):
+        if not report.failed:
+            return failing, replace(cause, proved=True)
+        if report.signature != failing.signature:
+            part.append(cause)
+    for group in (part, likely):
+        states = tuple(cause.state for cause in group)
+        if len(states) > 1 and not runner.wait(runner.start(Job(schedule, fix, isolate=states))).failed:
+            return failing, replace(group[0], proved=True, with_it=states[1:])
+    return failing, (part or likely)[0]
 
 
 def why_fails(runner: Runner, fix: Fix, schedule: Schedule) -> str:

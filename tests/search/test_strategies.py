@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pytest
@@ -24,7 +24,8 @@ class InProcess:
     """A runner in this process: small and quick."""
 
     jobs = 1
-    restored: tuple[str, ...] = ()
+    restored: frozenset[str] = frozenset()
+    fewest = bodies = 2
 
     def __init__(self, inline: Inline, scenario: Scenario) -> None:
         self.inline, self.scenario = inline, scenario
@@ -43,6 +44,10 @@ class InProcess:
 
     def wait(self, number: int) -> Report:
         return self._reports.pop(number)
+
+    def map(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, Report]]:
+        for job in jobs:
+            yield job, self.wait(self.start(job))
 
 
 @pytest.fixture

@@ -66,6 +66,7 @@ def prepare() -> None:
 SCENARIO = Scenario(
     bodies=[tracer, backward],
     setup=Shared,
+    fork_after_setup=True,
     prepare=prepare,
     check=check,
     summary="a trace in one thread, the recompute of a checkpointed compiled layer in another",

@@ -64,6 +64,7 @@ def prepare() -> None:
 SCENARIO = Scenario(
     bodies=[compiler, caller],
     setup=Shared,
+    fork_after_setup=True,
     prepare=prepare,
     check=check,
     summary="an AOT compile in one thread, a warm compiled call in another",

@@ -58,6 +58,7 @@ def check(shared: Shared, results: list[Any]) -> None:
 SCENARIO = Scenario(
     bodies=[tracer, caller],
     setup=Shared,
+    fork_after_setup=True,
     prepare=lambda: rehearse(Shared, [tracer, caller], trace="symbolic_trace"),
     check=check,
     summary="a trace in one thread, a warm compiled call in another",

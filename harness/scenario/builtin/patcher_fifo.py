@@ -1,0 +1,41 @@
+"""pytorch #168042, #189884: two traces of modules overlap, and the first to enter is the first to leave.
+
+Each saves the patcher and the methods it patches and puts back what it saved: the second finds no patcher of its own, and
+the hooks of a dead trace stay in ``nn.Module``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from harness.scenario import TORCH_MODULES, Axes, Scenario
+
+from ._rehearse import rehearse
+
+
+class Shared:
+    def __init__(self, axes: Axes) -> None:
+        import torch
+
+        self.net = torch.nn.Sequential(torch.nn.Identity(), torch.nn.Flatten(0))
+
+
+def tracer(shared: Shared) -> list[str]:
+    import torch
+
+    return [node.op for node in torch.fx.symbolic_trace(shared.net).graph.nodes]
+
+
+def check(shared: Shared, results: list[Any]) -> None:
+    for graph in results:
+        assert graph in (None, ["placeholder", "call_module", "call_module", "output"]), f"wrong graph: {graph}"
+
+
+SCENARIO = Scenario(
+    bodies=[tracer, tracer],
+    setup=Shared,
+    prepare=lambda: rehearse(Shared, [tracer]),
+    check=check,
+    summary="two overlapping traces of modules",
+    modules=TORCH_MODULES,
+)

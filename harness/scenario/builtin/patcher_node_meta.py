@@ -1,0 +1,58 @@
+"""pytorch #184917: the annotations of one thread's trace get onto the nodes of another's.
+
+``torch.fx.traceback`` keeps for the process what new nodes are to carry.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from harness.scenario import TORCH_MODULES, Axes, Scenario
+
+from ._rehearse import rehearse
+
+
+class Shared:
+    def __init__(self, axes: Axes) -> None:
+        import torch
+
+        self.x = torch.ones(4)
+
+
+def doubled(x: Any) -> Any:
+    return x * 2
+
+
+def _tags(graph: Any) -> list[Any]:
+    return [node.meta.get("custom") for node in graph.graph.nodes if node.op == "call_function"]
+
+
+def annotated(shared: Shared) -> list[Any]:
+    import torch.fx.traceback as traceback
+    from torch.fx.experimental.proxy_tensor import make_fx
+
+    with traceback.preserve_node_meta(), traceback.annotate({"of": "the first"}):
+        return _tags(make_fx(doubled)(shared.x))
+
+
+def plain(shared: Shared) -> list[Any]:
+    from torch.fx.experimental.proxy_tensor import make_fx
+
+    return _tags(make_fx(doubled)(shared.x))
+
+
+def check(shared: Shared, results: list[Any]) -> None:
+    for tags in results[0::2]:
+        assert tags in (None, [{"of": "the first"}]), f"wrong annotations: {tags}"
+    for tags in results[1::2]:
+        assert tags in (None, [None]), f"a foreign annotation: {tags}"
+
+
+SCENARIO = Scenario(
+    bodies=[annotated, plain],
+    setup=Shared,
+    prepare=lambda: rehearse(Shared, [annotated, plain]),
+    check=check,
+    summary="an annotated trace in one thread, a plain one in another",
+    modules=TORCH_MODULES,
+)
