@@ -46,4 +46,4 @@ class DenseAttention:
             k, v = (torch.cat((c[:, :, :reach], b[:, :, own]), 2) for c, b in zip(context, block, strict=True))
             found.append(sdpa(q[:, :, own], k, v, masks[layer_type]))
             start += count
-        return torch.cat(found, dim=2)
+        return found[0] if len(found) == 1 else torch.cat(found, dim=2)

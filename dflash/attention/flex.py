@@ -93,4 +93,4 @@ class FlexAttention:
                     )
                 )
             start += count
-        return torch.cat(found, dim=2)
+        return found[0] if len(found) == 1 else torch.cat(found, dim=2)
