@@ -6,7 +6,7 @@ import argparse
 import sys
 
 from harness.errors import UserError
-from harness.fixes import find_fix, fix_names
+from harness.fixes import Fix, find_fix, fix_names
 from harness.run.launch import Launcher
 from harness.schedule import Schedule, to_token
 from harness.search.certify import negative
@@ -17,7 +17,7 @@ from . import options as shared
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("scenario", metavar="SCENARIO|TOKEN")
-    parser.add_argument("--fix", action="append", default=[], metavar="F", help="which fixes (default: all)")
+    parser.add_argument("--fix", action="append", default=[], metavar="F", help="which fixes, by name or your own as file.py:name (default: all that are for this scenario)")
     parser.add_argument("--require", choices=("holds",), help="exit 1 if a named fix falls short")
     parser.add_argument("--threads", type=shared.threads, metavar="N", help="how many threads")
     parser.add_argument("--axis", action="append", default=[], metavar="NAME=VALUE", help="choose a value of an axis")
@@ -26,8 +26,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    names = options.fix or ["none", *fix_names()]
-    fixes = [find_fix(name) for name in names]
+    fixes = [find_fix(name) for name in options.fix]
     known = None
     if options.scenario.startswith("race") and "," in options.scenario:
         known = shared.schedule_from(options.scenario)
@@ -38,6 +37,7 @@ def run(options: argparse.Namespace) -> int:
     with Launcher(options.scenario, free=free, jobs=options.jobs, python=shared.interpreter(options)) as launcher:
         if known is not None:
             shared.check_schedule(known, launcher)
+        fixes = fixes or _all(torch=bool(launcher.about["torch"]))
         counts = shared.thread_counts(options, launcher)
         if len(counts) != 1:
             raise UserError("--threads: one number; a verdict is about one thread count")
@@ -85,6 +85,12 @@ def run(options: argparse.Namespace) -> int:
                 print(f"{'':20} harness replay {to_token(row.failing)} --fix {row.fix}")
     named = [row for row in rows if row.fix != "none"]
     return int(options.require == "holds" and any(row.verdict != "holds" for row in named))
+
+
+def _all(torch: bool) -> list[Fix]:
+    """Those that are about torch are for scenarios with torch."""
+    every = [find_fix(name) for name in ("none", *fix_names())]
+    return [fix for fix in every if torch or fix.processes or fix.name == "none"]
 
 
 def _say(options: argparse.Namespace, text: str) -> None:

@@ -43,7 +43,7 @@ def run(options: argparse.Namespace) -> int:
             "mode": options.mode or "gil",
             "fix": fix.name,
             "found": bool(found.failures),
-            "outcome": "none found",
+            "outcome": "ok",
             "signature": "",
             "state": "",
             "states": launcher.about["states"],
@@ -55,9 +55,12 @@ def run(options: argparse.Namespace) -> int:
             "switches": 0,
             "collections": 0,
             "replay": {"times": 0, "same": 0},
+            "certain": negative(found).certain,
             "rests_on": negative(found).says,
         }
         text = f"none found: {negative(found).says}"
+        if found.void and options.mode != "free":
+            text += "\n(--mode free also switches where only a free-threaded interpreter could)"
         if found.failures:
             text = _failure(options, launcher, found, data)
         data["seconds"] = round(time.monotonic() - began, 3)
@@ -120,7 +123,12 @@ def _failure(options: argparse.Namespace, launcher: Launcher, found: Exploration
     fix = f" --fix {options.fix}" if options.fix != "none" else ""
     return "\n".join(
         [
-            f"found after {found.schedules} schedules over {found.points} points; replayed {same} of {options.times} times",
+            (
+                f"found after {found.schedules} schedules over {found.points} points; "
+                if schedule.directives
+                else f"fails without any switch when T{schedule.first} starts, so it is no matter of timing; "
+            )
+            + f"replayed {same} of {options.times} times",
             as_text(schedule, recorded, cause) + fix,
             f"token     {token}",
         ]

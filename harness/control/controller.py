@@ -13,6 +13,7 @@ from typing import Any
 from . import active, collect, raw
 from .actions import Action, Asked, Collect, Decider, HandOver
 from .blocked import WaitReport, describe, in_c
+from .dummy import forget_dummy
 from .isolate import Isolation
 from .managed import Gate, Managed, Status, ThreadGate
 
@@ -112,6 +113,8 @@ class Controller:
             finally:
                 if self.backend is not None:
                     self.backend.leave(me)
+                if not self.abandoned:
+                    forget_dummy()
         except Abandoned:
             return None
         except BaseException as error:
@@ -249,6 +252,7 @@ class Controller:
 
     def _end(self, me: Managed) -> None:
         me.status = Status.ENDED
+        self.by_ident.pop(me.ident, None)  # what the thread still finalizes as it goes is outside the run
         self.wake(me)
         if all(other.status is Status.ENDED for other in self.threads if not other.adopted):
             self._finish()
@@ -300,6 +304,33 @@ class Controller:
         me.gate.wait()
         if self.abandoned:
             raise Abandoned
+
+    def take_over(self, ident: int, native_id: int) -> Managed:
+        """The calling thread, which C code started, goes on in place of the one that waits for it in C."""
+        away = [other for other in self.threads if other.status is Status.IN_C]
+        parent = away[0] if away else self.current
+        assert parent is not None
+        parent.born_count += 1
+        me = self.add(f"{parent.name}.{parent.born_count}", parent.root)
+        me.adopted, me.ident, me.native_id = True, ident, native_id
+        self.by_ident[ident] = me
+        parent.status, parent.waiting, parent.blocked_name = Status.BLOCKED, me, "a thread of C code"
+        parent.where = in_c.where(parent)
+        if away:
+            self._rejoin(me)
+        else:
+            self.current = me
+        return me
+
+    def hand_back(self, me: Managed) -> None:
+        """The end of :meth:`take_over`: its parent comes back from C by itself."""
+        if self.current is not me:
+            self._rejoin(me)
+        self.by_ident.pop(me.ident, None)
+        me.status = Status.ENDED
+        parent = next(other for other in self.threads if other.waiting is me)
+        self.wake(me)
+        self.current = parent
 
     # ---------------------------------------------------------------- the end of a run in one process
 

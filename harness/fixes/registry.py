@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ _NOT_FIXES = {"registry"}
 @dataclass(frozen=True)
 class Fix:
     """apply      a context manager without arguments: in force inside, gone outside
+    late       it is put in force after set-up, when functions have been wrapped already
     processes  each body runs in a process of its own (and ``apply`` is None)
     summary    the first line of its documentation
     """
@@ -26,6 +28,7 @@ class Fix:
     summary: str
     apply: Callable[[], AbstractContextManager[object]] | None = None
     processes: bool = False
+    late: bool = False
 
 
 def fix_names() -> list[str]:
@@ -39,14 +42,19 @@ def find_fix(name: str) -> Fix:
     if name in fix_names():
         module = importlib.import_module(f"harness.fixes.{name}")
         summary = (module.__doc__ or "").strip().splitlines()[0]
-        return Fix(name, summary, getattr(module, name, None), getattr(module, "PROCESSES", False))
+        late = getattr(module, "LATE", False)
+        return Fix(name, summary, getattr(module, name, None), getattr(module, "PROCESSES", False), late)
     head, colon, attribute = name.partition(":")
     if not colon:
-        raise UserError(f"unknown fix {name!r}: none, {', '.join(fix_names())}, or your own as module:name")
-    try:
-        apply = getattr(importlib.import_module(head), attribute)
-    except (Exception, SystemExit) as error:  # its own module may raise anything
-        raise UserError(f"fix {name}: {type(error).__name__}: {error}") from None
+        raise UserError(f"unknown fix {name!r}: none, {', '.join(fix_names())}, or your own as file.py:name or module:name")
+    from harness.scenario.load import from_file, from_package
+
+    loaded = sys.modules.get(Path(head).stem)  # the scenario's own file is not executed again
+    if head.endswith(".py") and loaded is not None and loaded.__file__ == str(Path(head).resolve()):
+        module = loaded
+    else:
+        module = from_file(Path(head)) if head.endswith(".py") else from_package(head)
+    apply = vars(module).get(attribute)
     if not callable(apply):
-        raise UserError(f"fix {name}: not a context manager without arguments")
+        raise UserError(f"fix {name}: {head} has no function {attribute!r}; a fix is a context manager without arguments")
     return Fix(name, (getattr(apply, "__doc__", None) or "").strip().partition("\n")[0], apply)

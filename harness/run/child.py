@@ -18,6 +18,7 @@ from .job import Job
 from .outcome import Finding
 from .plain import execute_plain
 from .processes import execute_in_processes
+from .residue import left_by
 from .world import World
 
 
@@ -39,7 +40,9 @@ def main(world: World, job: Job, parent: int, report_fd: int, noise_fd: int, rea
         wire.write(report_fd, message)
 
     try:
-        if job.plain:
+        if job.residue:
+            report: dict[str, Any] = {"findings": [], "results": left_by(world, job.fix)}
+        elif job.plain:
             report = execute_plain(job, world)
         elif job.fix != "none" and world.is_per_process(job.fix):
             report = execute_in_processes(job, world, tell, ready)

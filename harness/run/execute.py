@@ -19,6 +19,7 @@ from harness.control.isolate import Isolation
 from harness.control.managed import Managed, Status
 from harness.control.shield import shield
 from harness.control.sparse import Sparse
+from harness.fixes import Fix
 from harness.scenario import Scenario
 from harness.schedule.schedule import Directive
 from harness.states import Table
@@ -52,10 +53,17 @@ def axes_of(scenario: Scenario, job: Job) -> dict[str, Any]:
 
 
 @contextmanager
-def set_up(scenario: Scenario, job: Job, fix: Callable[[], Any] | None) -> Iterator[Any]:
+def set_up(scenario: Scenario, job: Job, fix: Fix | None) -> Iterator[Any]:
     """The fix in force, and what set-up returned."""
-    with fix() if fix is not None else nullcontext():
-        yield scenario.setup(axes_of(scenario, job)) if scenario.setup is not None else None
+    apply = fix.apply() if fix is not None and fix.apply is not None else nullcontext()
+    late = fix is not None and fix.late
+
+    def made() -> Any:
+        return scenario.setup(axes_of(scenario, job)) if scenario.setup is not None else None
+
+    shared = made() if late else None
+    with apply:
+        yield shared if late else made()
 
 
 @dataclass(frozen=True)
@@ -78,7 +86,7 @@ def execute(
     scenario: Scenario,
     table: Table,
     backend: Backend | None,
-    fix: Callable[[], Any] | None,
+    fix: Fix | None,
     start: Callable[[Managed], None],
     *,
     tell: Callable[[dict[str, Any]], None] | None = None,

@@ -13,6 +13,7 @@ class Job:
     """fix       name of a fix, or ``none``
     strategy  how the threads are scheduled where the schedule's directives alone do not say: {"kind": "sparse"} or
               what a strategy needs to decide while running
+    residue   no run at all: the fix is put in force and taken off, and what it leaves is the result
     plain     no control at all: threads as the interpreter runs them
     isolate   states that are each thread's own in this run
     detail    record every access with file, line, value and stack, for an explanation
@@ -24,6 +25,7 @@ class Job:
     detail: bool = False
     isolate: tuple[str, ...] = ()
     plain: bool = False
+    residue: bool = False
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -33,11 +35,12 @@ class Job:
             "detail": self.detail,
             "isolate": list(self.isolate),
             "plain": self.plain,
+            "residue": self.residue,
         }
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Job:
         return cls(
             Schedule.from_json(data["schedule"]), data["fix"], data["strategy"], data["detail"],
-            tuple(data["isolate"]), data["plain"],
+            tuple(data["isolate"]), data["plain"], data["residue"],
         )  # fmt: skip

@@ -7,18 +7,10 @@ import traceback
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from harness.scenario.api import OUTCOMES
+
 #: Kinds of findings; the first that a run has is its outcome (the scenario's declared expectation before all).
-ORDER = (
-    "crash",
-    "deadlock",
-    "hang",
-    "error",
-    "wrong value",
-    "graph changed",
-    "state leaked",
-    "not compiled",
-    "not aligned",
-)
+ORDER = OUTCOMES
 #: The outcomes that are a failure of the program under test.
 FAILURES = frozenset(ORDER) - {"not aligned"}
 

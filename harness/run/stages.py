@@ -37,7 +37,7 @@ class Stages:
 
     def for_job(self, job: Job, number: int) -> Connection | None:
         """Where run ``number`` is to be sent; None: to the parent, and it does its own set-up."""
-        if job.plain:
+        if job.plain or job.residue:
             return None
         key = key_of(job)
         if key not in self._by_key:

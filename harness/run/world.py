@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
 from harness.control import backends
 from harness.control.instrument import Instruments
 from harness.errors import UserError
-from harness.fixes.registry import find_fix
+from harness.fixes.registry import Fix, find_fix
 from harness.scenario import Scenario
 from harness.scenario.load import load
+from harness.scenario.validate import require_modules
 from harness.states import Table, scan
 
 
@@ -33,6 +33,7 @@ class World:
                 self.scenario.prepare()
             except (Exception, SystemExit) as error:
                 raise UserError(f"{reference}: prepare raised: {type(error).__name__}: {error}") from None
+        require_modules(self.scenario, reference)
         self.table: Table = scan(self.scenario.modules, [self.module, *self._fine()])
         self.instruments = Instruments(self.table, free=free)
         self.backend = backends.make(self.instruments)
@@ -49,8 +50,8 @@ class World:
         except ImportError as error:
             raise UserError(f"fine: {error}") from None
 
-    def fix(self, name: str) -> Callable[[], Any] | None:
-        return None if name == "none" else find_fix(name).apply
+    def fix(self, name: str) -> Fix | None:
+        return None if name == "none" else find_fix(name)
 
     def is_per_process(self, name: str) -> bool:
         return find_fix(name).processes

@@ -30,6 +30,11 @@ TORCH_MODULES: tuple[str, ...] = (
 
 MAX_THREADS = 8
 
+#: Kinds of failures, the first found naming a run's outcome; what a scenario ``expect``s comes before all.
+OUTCOMES = (
+    "crash", "deadlock", "hang", "error", "wrong value", "graph changed", "state leaked", "not compiled", "not aligned",
+)  # fmt: skip
+
 #: Words of schedules and tokens that no axis can be called.
 RESERVED = ("threads", "first", "mode", "order")
 
@@ -87,8 +92,10 @@ class Scenario:
     seconds: float = 60.0
 
     def __post_init__(self) -> None:
-        if not self.bodies:
-            raise ValueError("a scenario needs at least one thread body")
+        if not isinstance(self.bodies, Sequence) or not self.bodies:
+            raise ValueError("bodies: a scenario needs a list of at least one thread body")
+        if self.expect is not None and self.expect not in OUTCOMES:
+            raise ValueError(f"expect={self.expect!r}: one of {', '.join(OUTCOMES)}")
         for name, values in self.axes.items():
             if name in RESERVED or not name.isidentifier():
                 raise ValueError(f"axis {name!r}: not a name an axis can have")

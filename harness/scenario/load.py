@@ -13,6 +13,7 @@ from harness.states.scan import file_module
 
 from . import builtin
 from .api import Scenario
+from .validate import validate
 
 
 def builtin_names() -> list[str]:
@@ -22,14 +23,20 @@ def builtin_names() -> list[str]:
 
 def load(reference: str) -> tuple[Scenario, ModuleType]:
     """The scenario and the module that defines it. Raises UserError in one line."""
+    scenario, module = _found(reference)
+    validate(scenario, reference)
+    return scenario, module
+
+
+def _found(reference: str) -> tuple[Scenario, ModuleType]:
     if reference in builtin_names():
         module = importlib.import_module(f"{builtin.__name__}.{reference.replace('.', '_', 1)}")
         return module.SCENARIO, module
     head, colon, name = reference.partition(":")
     if head.endswith(".py"):
-        module = _from_file(Path(head))
+        module = from_file(Path(head))
     elif colon and all(part.isidentifier() for part in head.split(".")):
-        module = _from_package(head)
+        module = from_package(head)
     else:
         raise UserError(
             f"unknown scenario {reference!r}: a built-in ({', '.join(builtin_names())}), file.py:name or package.module:name"
@@ -44,12 +51,14 @@ def _pick(module: ModuleType, name: str, reference: str) -> Scenario:
             have = ", ".join(found) or "none"
             raise UserError(f"{reference}: no scenario {name!r} in it (it has: {have})")
         return found[name]
-    if len(found) != 1:
+    if not found:
+        raise UserError(f"{reference}: no scenario in it; it needs one at its top level: NAME = Scenario(bodies=[...])")
+    if len(found) > 1:
         raise UserError(f"{reference}: it defines {len(found)} scenarios; say which with :NAME ({', '.join(found)})")
     return next(iter(found.values()))
 
 
-def _from_file(path: Path) -> ModuleType:
+def from_file(path: Path) -> ModuleType:
     try:
         source = path.read_bytes()
     except OSError as error:
@@ -76,7 +85,7 @@ def _from_file(path: Path) -> ModuleType:
     return module
 
 
-def _from_package(name: str) -> ModuleType:
+def from_package(name: str) -> ModuleType:
     sys.path.insert(0, "")
     try:
         return importlib.import_module(name)

@@ -23,19 +23,22 @@ class Certificate:
 def negative(found: Exploration) -> Certificate:
     """Was nothing found because nothing is there, within a stated bound?"""
     base = f"{found.schedules} schedules ({found.distinct} distinct) over {found.points} points, {found.void} void"
+    if found.void:
+        base += " (hand-overs asked for where this interpreter gives none)"
     if found.failures:
         return Certificate(False, f"{base}; {len(found.failures)} failed")
     if found.limit:
         return Certificate(False, f"{base}; stopped at the limit of {found.limit}: inconclusive")
     states = found.knowledge.states()
+    own = sum(found.knowledge.worth(point) == 1 for point in found.knowledge.points)
     if not states and not found.knowledge.contended and not any(found.knowledge.worth(p) for p in found.knowledge.points):
         return Certificate(False, f"{base}; no point at which a hand-over could matter was seen: inconclusive")
     if found.complete < 1:
         return Certificate(False, f"{base}; not even one preemption was searched exhaustively: inconclusive")
     return Certificate(
         True,
-        f"{base}; exhaustive up to {found.complete} preemptions at {len(states)} conflicting states "
-        f"and {len(found.knowledge.contended)} lock points",
+        f"{base}; exhaustive up to {found.complete} preemptions at {len(states)} conflicting states, "
+        f"{len(found.knowledge.contended)} lock points and {own} places of the scenario's own code",
     )
 
 

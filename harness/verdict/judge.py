@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from harness.errors import UserError
 from harness.fixes import Fix
@@ -33,6 +33,11 @@ class Control:
     @property
     def schedules(self) -> int:
         return self.explored.schedules
+
+    @property
+    def plain_passes(self) -> bool:
+        """Without a switch, whichever thread starts."""
+        return not any(report.failed for report in self.explored.controls)
 
 
 @dataclass(frozen=True)
@@ -81,15 +86,32 @@ def judge(
 ) -> Verdict:
     """Raises UserError only where the scenario itself cannot be run."""
     try:
-        return _judge(runner, base, fix, control, budget, seed, progress)
+        left = _residue(runner, base, fix)
+        verdict = _judge(runner, base, fix, control, budget, seed, progress)
     except UserError as error:
         return Verdict(fix.name, "untested", 0, 0, f"the fix cannot be applied: {error}", "no run")
+    if left and verdict.verdict in ("holds", "masks", "untested"):
+        names = ", ".join(left[:4]) + (f" and {len(left) - 4} more" if len(left) > 4 else "")
+        why = f"when it is no longer in force, it leaves changed: {names} ({verdict.verdict} while it is: {verdict.why})"
+        return replace(verdict, verdict="fails", why=why)
+    return verdict
+
+
+def _residue(runner: Runner, base: Schedule, fix: Fix) -> list[str]:
+    if fix.name == "none" or fix.processes:
+        return []
+    return [str(name) for name in runner.wait(runner.start(Job(base, fix.name, residue=True))).results]
 
 
 def _judge(
     runner: Runner, base: Schedule, fix: Fix, control: Control, budget: int, seed: int,
     progress: Callable[[Exploration], None] | None,
 ) -> Verdict:
+    plain = runner.wait(runner.start(Job(replace(base, directives=()), fix.name)))
+    if plain.failed and fix.name != "none" and control.plain_passes:
+        verdict = "untested" if fix.processes else "fails"  # what bodies share through memory they don't share there
+        why = f"under it the program fails without any switch: {plain.outcome}: {plain.message}"
+        return Verdict(fix.name, verdict, 1, len(plain.log), why, "1 schedule")
     reports = [report for _, report in runner.map(Job(schedule, fix.name) for schedule, _ in control.failing)]
     failing = [
         (schedule, report) for (schedule, _), report in zip(control.failing, reports, strict=True) if report.failed

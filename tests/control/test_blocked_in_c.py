@@ -28,7 +28,7 @@ def test_the_others_go_on(inline: Inline) -> None:
     def waits(lock: Any) -> None:
         lock.acquire()
         order.append("got it")
-        marker("came back")
+        marker("came_back")
 
     report = inline.run([holds, waits], at("T0", "marker:holds", "T1"), make=raw.allocate_lock)
     assert report.outcome == "ok"

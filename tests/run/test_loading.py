@@ -38,6 +38,13 @@ def mistake(reference: str) -> str:
             "no cache",
         ),
         ("scenario = Scenario([print], fine=['nowhere_to_be_found'])", "nowhere_to_be_found"),
+        ("scenario = Scenario([print], modules=['nowhere_to_be_found'])", "nowhere_to_be_found"),
+        ("scenario = Scenario([print], expect='wrong vlaue')", "expect='wrong vlaue': one of crash"),
+        ("def body(): pass\nscenario = Scenario([print, body])", "body 1: body() is called with (what setup returned)"),
+        ("scenario = Scenario([print], setup=lambda: 1)", "setup: <lambda>() is called with (axes)"),
+        ("scenario = Scenario([print], check=lambda s: 1)", "check: <lambda>(s) is called with"),
+        ("scenario = Scenario(print)", "bodies: a scenario needs a list"),
+        ("scenario = Scenario([1])", "body 0 is a int, not a function"),
         (
             "def prepare(): threading.Thread(target=time.sleep, args=(9,), daemon=True).start()\n"
             "scenario = Scenario([print], prepare=prepare)",

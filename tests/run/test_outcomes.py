@@ -36,7 +36,7 @@ def one(shared):
 
 def two(shared):
     with shared.right:
-        marker("here too")
+        marker("here_too")
         with shared.left:
             return 2
 

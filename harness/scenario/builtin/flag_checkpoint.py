@@ -1,17 +1,22 @@
 """The story with gradient checkpointing (pytorch #179614): the compiled call is the *recompute* of a checkpointed layer.
 
-It happens in backward, wherever that is, and passes the guard once more; ``use_reentrant`` makes no difference.
+It happens in backward, wherever that is, and passes the guard once more; ``use_reentrant`` makes no difference. With
+``recompute=engine`` it happens in a thread of the autograd engine, as on CUDA: the backwards are nested so deep that the
+engine goes on in another thread. (From that depth torch reports an error as a SystemError without its message.)
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+from harness.control.adopt import adopted
 from harness.control.marks import thread_index
 from harness.scenario import TORCH_MODULES, Axes, Scenario
 
 from ._counting import Counting
 from ._rehearse import rehearse
+
+_IN_THE_ENGINE = 61  # nested backwards; the engine allows 60 in one thread
 
 
 class Shared:
@@ -25,8 +30,34 @@ class Shared:
         self.backend = Counting(axes["threads"])
         self.compiled = torch.compile(affine, backend=self.backend)
         self.losses = [
-            checkpoint(self.compiled, x, use_reentrant=axes["use_reentrant"]).sum() for x in self.inputs
+            checkpoint(self.layer, x, use_reentrant=axes["use_reentrant"]).sum() for x in self.inputs
         ]
+        self.depth = _IN_THE_ENGINE if axes["recompute"] == "engine" else 0
+
+    def layer(self, x: Any) -> Any:
+        with adopted():
+            return self.compiled(x)
+
+
+def nested(loss: Any, depth: int) -> Any:
+    """A loss whose backward runs the backward of another, and so on, the last of them that of ``loss``."""
+    import torch
+
+    if not depth:
+        return loss
+
+    class Outer(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x.clone()
+
+        @staticmethod
+        def backward(ctx: Any, gradient: Any) -> Any:
+            with torch.enable_grad():
+                nested(loss, depth - 1).backward()
+            return gradient
+
+    return Outer.apply(torch.ones(1, requires_grad=True)).sum()
 
 
 def affine(x: Any) -> Any:
@@ -46,7 +77,7 @@ def tracer(shared: Shared) -> str:
 def backward(shared: Shared) -> dict[str, Any]:
     """``torch.autograd.grad`` is refused by the reentrant kind; each thread has inputs of its own."""
     me = thread_index()
-    shared.losses[me].backward()
+    nested(shared.losses[me], shared.depth).backward()
     gradient: Any = shared.inputs[me].grad
     return {"gradient": [round(value, 4) for value in gradient.tolist()], "compiled runs": shared.backend.mine()}
 
@@ -60,7 +91,7 @@ def check(shared: Shared, results: list[Any]) -> None:
 
 def prepare() -> None:
     """The forward alone: the process that all runs are forked from must never have run a backward."""
-    rehearse(Shared, [tracer], use_reentrant=False)
+    rehearse(Shared, [tracer], use_reentrant=False, recompute="here")
 
 
 SCENARIO = Scenario(
@@ -70,6 +101,6 @@ SCENARIO = Scenario(
     prepare=prepare,
     check=check,
     summary="a trace in one thread, the recompute of a checkpointed compiled layer in another",
-    axes={"use_reentrant": [False, True]},
+    axes={"use_reentrant": [False, True], "recompute": ["here", "engine"]},
     modules=TORCH_MODULES,
 )

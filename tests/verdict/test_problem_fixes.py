@@ -1,0 +1,146 @@
+"""A fix that raises, deadlocks, leaves something behind or breaks the program is reported as exactly that."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+from support.programs import write
+
+from harness.cli import main
+from harness.errors import UserError
+from harness.fixes import find_fix
+from harness.run.launch import Launcher
+from harness.schedule import Schedule
+from harness.verdict import control_arm, judge
+
+COUNTER = """
+class Counter:
+    value = 0
+
+def successor(value):
+    return value + 1
+
+def step(counter):
+    seen = counter.value
+    counter.value = successor(seen)
+
+def add(counter):
+    step(counter)
+
+def check(counter, results):
+    assert counter.value == 2
+
+scenario = Scenario([add, add], setup=lambda axes: Counter(), check=check)
+"""
+
+FIXES = """
+import contextlib, threading
+
+def _patched(make):
+    import sys
+    module = sys.modules["counter"]
+    original, module.step = module.step, make(module.step)
+    return module, original
+
+def _under(lock):
+    def make(step):
+        def locked(counter):
+            with lock:
+                step(counter)
+        return locked
+    return make
+
+@contextlib.contextmanager
+def one_lock():
+    '''One lock around the step.'''
+    module, original = _patched(_under(threading.Lock()))
+    yield
+    module.step = original
+
+@contextlib.contextmanager
+def leaves_its_lock():
+    _patched(_under(threading.Lock()))
+    yield
+
+@contextlib.contextmanager
+def raises():
+    raise OSError("no such device")
+    yield
+
+@contextlib.contextmanager
+def never_gives_back():
+    lock = threading.Lock()
+    def make(step):
+        def locked(counter):
+            lock.acquire()
+            step(counter)
+        return locked
+    module, original = _patched(make)
+    yield
+    module.step = original
+
+@contextlib.contextmanager
+def breaks():
+    def make(step):
+        return lambda counter: setattr(counter, "value", 7)
+    module, original = _patched(make)
+    yield
+    module.step = original
+
+not_a_function = 3
+"""
+
+
+@pytest.fixture(scope="module")
+def verdict_of(tmp_path_factory: pytest.TempPathFactory):
+    folder: Path = tmp_path_factory.mktemp("fixes")
+    reference = write(folder, COUNTER, "counter")
+    fixes = folder / "own.py"
+    fixes.write_text(dedent(FIXES))
+    with Launcher(reference, jobs=1) as launcher:
+        base = Schedule(reference, 2)
+        control = control_arm(launcher, base, budget=200, keep=5)
+        assert control.failing
+
+        def judged(name: str):
+            return judge(launcher, base, find_fix(f"{fixes}:{name}"), control, budget=300)
+
+        yield judged
+
+
+@pytest.mark.parametrize(
+    ("fix", "verdict", "why"),
+    [
+        ("one_lock", "holds", ""),
+        ("leaves_its_lock", "fails", "when it is no longer in force, it leaves changed: counter.step (holds while it is"),
+        ("raises", "untested", "OSError: no such device"),
+        ("never_gives_back", "fails", "under it the program fails without any switch: deadlock: T"),
+        ("breaks", "fails", "under it the program fails without any switch: wrong value"),
+    ],
+)
+def test_told_for_what_it_is(verdict_of, fix, verdict, why):
+    judged = verdict_of(fix)
+    assert judged.verdict == verdict, judged.why
+    assert why in judged.why
+
+
+def test_a_deadlock_names_both_sides(verdict_of):
+    assert "waits for" in verdict_of("never_gives_back").why
+
+
+@pytest.mark.parametrize("name", ["not_a_function", "nothing"])
+def test_what_is_no_fix(tmp_path: Path, name: str):
+    (tmp_path / "fixes.py").write_text("not_a_function = 3\n")
+    with pytest.raises(UserError, match="a fix is a context manager without arguments"):
+        find_fix(f"{tmp_path}/fixes.py:{name}")
+
+
+def test_fixes_about_torch_are_not_for_a_program_without(tmp_path: Path, capsys):
+    assert main(["check", write(tmp_path, COUNTER), "--budget", "60", "--json"]) == 0
+    import json
+
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    assert [row["fix"] for row in rows] == ["none", "per_process"]
+    assert rows[1]["verdict"] == "untested"  # its check looks at an object that the processes don't share
