@@ -1,6 +1,7 @@
 """One thread looks up "logo" in the weak ``shelf.cache`` while the other drops its owner, ``shelf.images``.
 
-The reader fetches once with ``get`` and tests what it got: from then on ``image`` itself keeps it alive.
+An image is in a cycle with itself, so its entry stays until the collector takes it. The reader fetches once
+with ``get`` and tests what it got: from then on ``image`` itself keeps it alive.
 """
 
 import weakref
@@ -11,6 +12,9 @@ from harness import Axes, Scenario
 
 class Image:
     size = 3
+
+    def __init__(self) -> None:
+        self.original = self
 
 
 class Shelf:

@@ -1,15 +1,21 @@
-"""why a schedule fails: which state, who wrote it, who read it"""
+"""why a schedule fails: lanes, who wrote what was read, the nearest schedule that passes"""
 
 from __future__ import annotations
 
 import argparse
+import platform
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
-from harness.errors import UserError
-from harness.explain import as_text
-from harness.explain.text import sentence
+from harness.errors import CannotTest, UserError
+from harness.explain import FORMATS, Story, nearest_pass, tell
+from harness.explain.account import difference
+from harness.explain.words import sentence
 from harness.fixes import find_fix
 from harness.run.launch import Launcher
+from harness.schedule import to_token
+from harness.verdict.on_gc import on_gc
 from harness.verdict.why import cause_of
 
 from . import options as shared
@@ -18,30 +24,29 @@ from . import options as shared
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("schedule", metavar="TOKEN|FILE")
     parser.add_argument("--fix", default="none", metavar="F", help="a fix in force during the run")
+    parser.add_argument("--format", choices=tuple(FORMATS), default=None, help="perfetto is a trace for ui.perfetto.dev (default: text)")
     shared.add_torch(parser)
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="write it there")
 
 
 def run(options: argparse.Namespace) -> int:
+    if options.json and options.format is not None:
+        raise UserError("--json is a format of its own: leave out --format")
     schedule = shared.schedule_from(options.schedule)
     fix = find_fix(options.fix)
     with Launcher(schedule.scenario, free=schedule.free, jobs=1, python=shared.interpreter(options)) as launcher:
         shared.check_schedule(schedule, launcher)
         report, cause = cause_of(launcher, schedule, fix.name)
+        if report.unused and not report.failed:
+            raise CannotTest(f"not aligned: {report.unused[0]} was never passed; search again with `harness find {schedule.scenario}`")
+        gc = on_gc(launcher, schedule, report, fix.name)
+        other = nearest_pass(launcher, schedule, report, cause, fix.name) if report.failed else None
+        about = {"torch": launcher.about["torch"], "Python": launcher.about["python"], "platform": platform.platform()}
+    story = tell(schedule, report, cause, fix=fix.name, environment=about, counterfactual=other, on_gc=gc.says)
     if options.json:
-        shared.emit(
-            {
-                "outcome": report.outcome,
-                "signature": report.signature,
-                "state": cause.state if cause else "",
-                "cause": sentence(cause, report),
-                "write": cause.write if cause else None,
-                "read": cause.read if cause else None,
-                "trail": cause.trail if cause else [],
-            }
-        )
+        shared.emit({**_as_json(story), "depends_on_gc": gc.depends})
         return 0
-    text = as_text(schedule, report, cause)
+    text = FORMATS[options.format or "text"](story).rstrip("\n")
     if options.output is not None:
         try:
             options.output.write_text(text + "\n", encoding="utf-8")
@@ -50,3 +55,23 @@ def run(options: argparse.Namespace) -> int:
     else:
         print(text)
     return 0
+
+
+def _as_json(story: Story) -> dict[str, Any]:
+    cause, other = story.cause, story.counterfactual
+    return {
+        "outcome": story.report.outcome,
+        "signature": story.report.signature,
+        "state": cause.state if cause else "",
+        "proved": cause.proved if cause else False,
+        "cause": sentence(cause, story.report),
+        "write": cause.write if cause else None,
+        "read": cause.read if cause else None,
+        "collected": [asdict(made) for made in story.report.collections],
+        "trail": cause.trail if cause else [],
+        "counterfactual": {
+            "token": to_token(other.schedule),
+            "differs": difference(story),
+            "tried": other.tried,
+        } if other else None,
+    }  # fmt: skip

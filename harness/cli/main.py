@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import importlib
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -12,7 +14,7 @@ from typing import NoReturn
 from harness.errors import CannotTest, UserError
 
 #: In the order of the help text.
-COMMANDS = ("list", "find", "replay", "explain", "check", "stress", "env")
+COMMANDS = ("list", "find", "merge", "replay", "explain", "script", "check", "stress", "env")
 USER_MISTAKE, CANNOT_TEST, INTERRUPTED = 2, 125, 130
 
 
@@ -37,6 +39,9 @@ def _parser() -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # what a program says may not be of this terminal's alphabet
     mistake = 128 if "--for-bisect" in arguments else USER_MISTAKE
     try:
         options = _parser().parse_args(arguments)
@@ -55,6 +60,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            raise
+        print(f"harness: what was to be said could not be written: {error.strerror}", file=sys.stderr)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python fails once more at its end
+        return mistake
 
 
 def _one_line(error: Exception) -> str:

@@ -8,12 +8,13 @@ several threads wrote; then all that one thread had written when another went on
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from harness.run.report import Report
 
 Access = dict[str, Any]
+_COLLECTION = "'s collection"
 
 
 @dataclass
@@ -38,12 +39,17 @@ class Cause:
 def candidates(failing: Report, control: Report) -> list[Cause]:
     """One for each state; empty where none was written (a lock order, a container that is not a state)."""
     end = next((f.at for f in failing.findings if f.kind == failing.outcome), len(failing.log))
+    collected = any(made.ran for made in failing.collections)
+    if collected:
+        failing, control = _apart(failing), _apart(control)
     found = _read_from_another(failing, control, end)
     written: dict[str, list[Access]] = {}
     for access in failing.accesses:
         if access["kind"] == "write" and access["at"] <= end:
             written.setdefault(access["state"], []).append(access)
     leaked = next((f.signature for f in failing.findings if f.kind == "state leaked"), "")
+    if collected and not leaked:
+        return found  # what a finalizer counts is not what went wrong
     crossed = sorted(
         (state for state, writes in written.items() if len({w["thread"] for w in writes}) > 1),
         key=lambda state: state not in leaked,
@@ -62,6 +68,7 @@ def candidates(failing: Report, control: Report) -> list[Cause]:
 def _read_from_another(failing: Report, control: Report, end: int) -> list[Cause]:
     """Reads of what another thread wrote, for each state the likeliest."""
     thread = next((f.thread for f in failing.findings if f.kind == failing.outcome and f.thread), "")
+    thread = _who(thread, end, failing)
     usual = {(a["thread"], a["kind"], a["state"], a["n"]): a["value"] for a in control.accesses}
     written: dict[str, Access] = {}
     best: dict[str, tuple[int, int, Cause]] = {}
@@ -76,12 +83,35 @@ def _read_from_another(failing: Report, control: Report, end: int) -> list[Cause
         if writer is None or writer["thread"] == access["thread"]:
             continue
         normal = usual.get((access["thread"], "read", state, access["n"]))
+        if access["thread"].endswith(_COLLECTION):
+            if access["thread"] != thread:
+                continue  # the failure is not a finalizer's, so neither is the guilty read
+            # nobody runs it otherwise: the state as the run began
+            normal = next((a["value"] for a in control.accesses if a["state"] == state and a["kind"] == "read"), None)
         differs = normal is not None and normal != access["value"]
         rank = (2 * differs + (access["thread"] == thread), access["at"])
         if state not in best or rank >= best[state][:2]:
             cause = Cause(state, writer, access, normal if normal is not None else "not read", _trail(failing, state))
             best[state] = (*rank, cause)
     return [cause for _, _, cause in sorted(best.values(), key=lambda item: item[:2], reverse=True)]
+
+
+def _who(thread: str, at: int, report: Report) -> str:
+    """What a collection runs counts as somebody else than the thread that it interrupts."""
+    inside = any(made.thread == thread and made.at <= at <= made.until and made.ran for made in report.collections)
+    return thread + _COLLECTION if inside and thread else thread
+
+
+def _apart(report: Report) -> Report:
+    """The same accesses, those of finalizers under a name of their own, each counted for itself."""
+    counts: dict[tuple[str, str, str], int] = {}
+    apart = []
+    for access in report.accesses:
+        who = _who(access["thread"], access["at"], report)
+        key = who, access["kind"], access["state"]
+        counts[key] = counts.get(key, 0) + 1
+        apart.append({**access, "thread": who, "n": counts[key]})
+    return replace(report, accesses=apart)
 
 
 def _trail(report: Report, state: str) -> list[Access]:

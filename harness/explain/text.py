@@ -2,65 +2,98 @@
 
 from __future__ import annotations
 
+import textwrap
+
 from harness.run.report import Report
 from harness.schedule import Schedule, to_token
 
-from .cause import Access, Cause
+from . import collected
+from .account import difference
+from .cause import Cause
+from .lanes import draw
+from .story import Story
+from .words import place, sentence, short, short_path
+
+_INDENT = " " * 10
+_WIDTH = 110
 
 
-def _place(access: Access) -> str:
-    return f"{access['file']}:{access['line']} in {access['function']}"
+def as_text(schedule: Schedule, report: Report, cause: Cause | None, on_gc: str = "") -> str:
+    """In short: what `harness find` prints. ``on_gc``: whether the failure depends on garbage collection, in words."""
+    lines = [*_summary(schedule, report, cause, on_gc), *_stacks(report, cause)]
+    return "\n".join([*lines, _replay(schedule, "none")])
 
 
-def sentence(cause: Cause | None, report: Report) -> str:
-    """The mechanism in one sentence."""
-    if cause is None:
-        return f"{report.outcome}: {report.message or 'no process-wide state seen'}"
-    if cause.read is not None and cause.write is not None:
-        normal = f" (undisturbed: {cause.normal})" if cause.normal else ""
-        return (
-            f"{cause.write['thread']} set {cause.state} to {cause.write['value']}; "
-            f"{cause.read['thread']} read {cause.read['value']}{normal}"
-        )
-    assert cause.write is not None
-    threads = list(dict.fromkeys(a["thread"] for a in cause.trail if a["kind"] == "write"))
-    if len(threads) == 1:
-        return f"{threads[0]} set {cause.state} to {cause.write['value']}, and other threads went on with that"
-    return f"{', '.join(threads)} wrote {cause.state} in turn; it was left at {cause.trail[-1]['value']}"
+def render(story: Story) -> str:
+    """In full: with the lanes, and the nearest schedule that passes."""
+    lines = _summary(story.schedule, story.report, story.cause, story.on_gc)
+    lines += ["lanes     | runs   : waits for its turn   >> made the difference", *draw(story, _WIDTH)]
+    other = story.counterfactual
+    if other is not None:
+        lines += _wrapped("nearest", difference(story))
+        lines.append(f"{_INDENT}harness replay {to_token(other.schedule)}{_fix(story.fix)}  (run {other.tried} of those tried)")
+    elif story.schedule.directives:
+        lines += _wrapped("nearest", "no schedule was found that differs in one hand-over and passes")
+    lines += _stacks(story.report, story.cause)
+    return "\n".join([*lines, _replay(story.schedule, story.fix)])
 
 
-def as_text(schedule: Schedule, report: Report, cause: Cause | None) -> str:
+def _fix(fix: str) -> str:
+    return "" if fix == "none" else f" --fix {fix}"
+
+
+def _replay(schedule: Schedule, fix: str) -> str:
+    return f"replay    harness replay {to_token(schedule)}{_fix(fix)}"
+
+
+def _wrapped(name: str, text: str) -> list[str]:
+    return textwrap.wrap(
+        text, _WIDTH, initial_indent=f"{name:10}", subsequent_indent=_INDENT, break_on_hyphens=False, break_long_words=False
+    )
+
+
+def _summary(schedule: Schedule, report: Report, cause: Cause | None, on_gc: str) -> list[str]:
     mode = "free-threaded" if schedule.free else "realizable under the GIL"
     lines = [
         f"scenario  {schedule.scenario}, {schedule.threads} threads, T{schedule.first} starts ({mode})",
-        f"outcome   {report.outcome}: {report.message}",
+        f"outcome   {report.outcome}: {short_path(report.message)}",
         "schedule",
     ]
-    lines += [f"          {directive}" for directive in schedule.directives] or ["          no switch at all"]
+    lines += [f"{_INDENT}{directive}" for directive in schedule.directives] or [f"{_INDENT}no switch at all"]
     lines += ["cause     " + sentence(cause, report)]
+    if report.collections:
+        lines.append("collected")
+        lines += [f"{_INDENT}{short_path(line)}" for line in collected.lines(report)]
+        lines += [f"gc        depends on it: {on_gc}"] if on_gc else []
+    if cause is None:
+        return lines
+    lines.append(f"state     {cause.state}")
+    if cause.proved:
+        others = f" and {', '.join(cause.with_it)}" if cause.with_it else ""
+        whose = "the collection's" if cause.read and cause.read["thread"].endswith("collection") else "each thread's"
+        lines.append(f"proof     with this state{others} {whose} own, the same schedule passes")
+    for name, access in (("write", cause.write), ("read", cause.read)):
+        if access is not None:
+            lines.append(f"{name:9} {access['thread']}: {access['value']}, {place(access)}")
+    lines.append("trail")
+    for access in cause.trail[:40]:
+        lines.append(
+            f"{_INDENT}{access['thread']} {access['kind']:5} {short(access['value']):24} {access['function']}:{access['line']}"
+        )
+    if len(cause.trail) > 40:
+        lines.append(f"{_INDENT}… {len(cause.trail) - 40} more")
+    return lines
+
+
+def _stacks(report: Report, cause: Cause | None) -> list[str]:
+    lines: list[str] = []
     if cause is not None:
-        lines.append(f"state     {cause.state}")
-        if cause.proved:
-            others = f" and {', '.join(cause.with_it)}" if cause.with_it else ""
-            lines.append(f"proof     with this state{others} each thread's own, the same schedule passes")
-        for name, access in (("write", cause.write), ("read", cause.read)):
-            if access is not None:
-                lines.append(f"{name:9} {access['thread']}: {access['value']}, {_place(access)}")
-        lines.append("trail")
-        for access in cause.trail[:40]:
-            lines.append(
-                f"          {access['thread']} {access['kind']:5} {access['value']:24} "
-                f"{access['function']}:{access['line']}"
-            )
-        if len(cause.trail) > 40:
-            lines.append(f"          … {len(cause.trail) - 40} more")
         for name, access in (("writer", cause.write), ("reader", cause.read)):
             if access is not None:
                 lines.append(f"stack of the {name} ({access['thread']})")
-                lines += [f"          {line}" for line in access["stack"]]
+                lines += [f"{_INDENT}{short_path(line)}" for line in access["stack"]]
     finding = next((f for f in report.findings if f.kind == report.outcome), None)
-    if finding is not None and finding.stack and cause is None:
-        lines.append("stack")
-        lines += [f"          {line}" for line in finding.stack]
-    lines.append(f"replay    harness replay {to_token(schedule)}")
-    return "\n".join(lines)
+    if finding is not None and finding.stack and (cause is None or cause.read is None):
+        lines.append("stack" if cause is None else "stack of the failure")
+        lines += [f"{_INDENT}{short_path(line)}" for line in finding.stack if "/harness/run/" not in line]
+    return lines

@@ -41,7 +41,8 @@ class Replay:
 
 @dataclass(frozen=True)
 class Explanation:
-    """state is empty where no process-wide state made the difference"""
+    """state is empty where no process-wide state made the difference; depends_on_gc: see :mod:`harness.verdict.on_gc`"""
 
     state: str
     text: str
+    depends_on_gc: bool = False

@@ -5,6 +5,7 @@ from __future__ import annotations
 import faulthandler
 import os
 import resource
+import signal
 import sys
 import traceback
 from typing import Any
@@ -12,7 +13,7 @@ from typing import Any
 from harness.control import raw
 
 from . import wire
-from .death import die_with_parent
+from .death import adopt_orphans, die_with_parent
 from .execute import NotPlain, Ready, execute, require_plain
 from .job import Job
 from .outcome import Finding
@@ -28,7 +29,9 @@ def _start(managed: Any) -> None:
 
 def main(world: World, job: Job, parent: int, report_fd: int, noise_fd: int, ready: Ready | None) -> None:
     """Never returns. ``noise_fd`` takes what the program prints and the stacks of a crash or hang."""
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     die_with_parent(parent)
+    adopt_orphans()
     os.setpgid(0, 0)  # what the program starts and leaves ends with this run
     os.dup2(noise_fd, 1)
     os.dup2(noise_fd, 2)
@@ -48,7 +51,8 @@ def main(world: World, job: Job, parent: int, report_fd: int, noise_fd: int, rea
             report = execute_in_processes(job, world, tell, ready)
         else:
             fix = world.fix(job.fix)
-            report = execute(job, world.scenario, world.table, world.backend, fix, _start, tell=tell, ready=ready)
+            report = execute(job, world.scenario, world.table, world.backend, fix, _start, tell=tell, ready=ready,
+                             home=world.module)
         require_plain(report["results"])
         report["rss_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         wire.write(report_fd, report)

@@ -26,7 +26,10 @@ class Connection:
 
     def receive(self) -> list[dict[str, Any]] | None:
         """What has arrived; None at the end."""
-        data = self.ours.recv(1 << 20)
+        try:
+            data = self.ours.recv(1 << 20)
+        except ConnectionResetError:  # it was killed with a message unread
+            return None
         return self._reader.feed(data) if data else None
 
     def close(self) -> None:

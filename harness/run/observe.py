@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import dis
 import os
 import traceback
-from types import FrameType
+from functools import lru_cache
+from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any
 
 from harness.control.shield import shield
@@ -32,12 +34,11 @@ class Observer:
             kind, _, state = point.partition(":")
             if kind not in ("read", "write"):
                 continue
-            try:
-                value = shown(fetch(state))
-            except LookupError:
-                value = "unset"
+            value = _value(state, frame)
             code = frame.f_code
+            line = _line_of(frame, state)
             stack = traceback.StackSummary.extract(traceback.walk_stack(frame), lookup_lines=False)
+            stack[0] = traceback.FrameSummary(code.co_filename, line, code.co_name, lookup_line=False)
             self.accesses.append(
                 {
                     "thread": me.name,
@@ -46,7 +47,7 @@ class Observer:
                     "n": me.counts.get(point, 0) + 1,
                     "value": value,
                     "file": code.co_filename,
-                    "line": frame.f_lineno,
+                    "line": line,
                     "function": f"{frame.f_globals.get('__name__', '?')}.{getattr(code, 'co_qualname', code.co_name)}",
                     "at": len(self.controller.log),
                     "pid": os.getpid(),
@@ -54,6 +55,35 @@ class Observer:
                 }
             )
 
+def _value(state: str, frame: FrameType) -> str:
+    try:
+        owner, colon, name = state.rpartition(":")
+        if not colon:
+            return shown(fetch(state))
+        cls = owner.rpartition(".")[2]
+        holders = [value for value in frame.f_locals.values() if name in getattr(value, "__dict__", ())]
+        holders.sort(key=lambda value: type(value).__name__ != cls)
+        return shown(vars(holders[0])[name]) if holders else "unknown"
+    except LookupError:
+        return "unset"
+
+def _line_of(frame: FrameType, state: str) -> int:
+    """An access is reported when it has happened: the frame is one instruction further, maybe on the next line."""
+    line, name = _before(frame.f_code).get(frame.f_lasti, (frame.f_lineno, ""))
+    return line if name == state.rpartition(".")[2] else frame.f_lineno
+
+
+@lru_cache(maxsize=256)
+def _before(code: CodeType) -> dict[int, tuple[int, str]]:
+    """Offset of an instruction -> (line, name) of the one before it."""
+    found: dict[int, tuple[int, str]] = {}
+    lines = {start: line for start, _, line in code.co_lines() if line is not None}
+    line, before = code.co_firstlineno, (code.co_firstlineno, "")
+    for instruction in dis.get_instructions(code):
+        line = lines.get(instruction.offset, line)
+        found[instruction.offset] = before
+        before = (line, str(instruction.argval))
+    return found
 
 
 def _line(summary: traceback.FrameSummary) -> str:

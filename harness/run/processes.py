@@ -11,6 +11,7 @@ import os
 import traceback
 from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import asdict
 from typing import Any
 
 from harness.control import active, collect, raw
@@ -20,12 +21,15 @@ from harness.control.controller import Abandoned, Controller, Switch
 from harness.control.managed import Managed, Status
 from harness.control.shield import shield
 from harness.control.sparse import Sparse
+from harness.oracles.checked import checked
+from harness.oracles.leaked import leaks
+from harness.oracles.unraisable import reported
 from harness.schedule.schedule import Directive, action_of
 from harness.states.values import snapshot
 
 from . import wire
 from .death import die_with_parent
-from .execute import Ready, deadlock_finding, decider_of, leaks, report_of, set_up, teller
+from .execute import Ready, deadlock_finding, decider_of, report_of, set_up, teller
 from .job import Job
 from .observe import Observer
 from .outcome import Finding, of_error
@@ -185,7 +189,8 @@ def _one(job: Job, world: World, shared: Any, index: int, gates: list[PipeGate],
         findings: list[Finding] = []
         result = None
         try:
-            result = world.scenario.body(index)(shared)
+            with reported(control, findings):
+                result = world.scenario.body(index)(shared)
         except Abandoned:
             raise
         except BaseException as error:
@@ -197,6 +202,7 @@ def _one(job: Job, world: World, shared: Any, index: int, gates: list[PipeGate],
             "findings": [finding.to_json() for finding in findings],
             "unused": [[d.thread, d.point, d.n, d.does] for d in unused if d.thread == me.name and d.point != "end"],
             "accesses": observer.accesses if observer is not None else [],
+            "collections": [asdict(made) for made in control.collections],
             "pid": os.getpid(),
         }
         return result
@@ -213,13 +219,11 @@ def _merge(job: Job, world: World, shared: Any, control: RemoteController, secon
     results = [part.get("result") for part in left]
     if control.deadlock:
         findings.append(deadlock_finding(control))
-    elif world.scenario.check is not None:
-        try:
-            world.scenario.check(shared, results)
-        except Exception as error:
-            findings.append(of_error(error, "check", len(control.log)))
+    else:
+        findings += checked(world.scenario, shared, results, len(control.log))
     unused = [Directive(t, p, n, action_of(a)) for part in left for t, p, n, a in part.get("unused", [])]
     accesses = sorted((a for part in left for a in part.get("accesses", [])), key=lambda access: access["at"])
     report = report_of(control, findings, results, unused, accesses, seconds)
+    report["collections"] = [made for part in left for made in part.get("collections", [])]
     report["pids"] = [part.get("pid", 0) for part in left]
     return report

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from harness.control.collect import Collection
 from harness.schedule.schedule import Directive, action_of
 
 from .outcome import FAILURES, Finding, outcome
@@ -22,6 +23,7 @@ class Report:
     digest     of the whole point sequence, the switches and the outcome
     pids       of the bodies' processes, where each had its own
     contended  lock points of locks that two threads used
+    collections  the directed collections, each with what it ran (:class:`harness.control.collect.Collection`)
     """
 
     outcome: str = "ok"
@@ -37,6 +39,7 @@ class Report:
     uncontrolled: list[str] = field(default_factory=list)
     contended: list[str] = field(default_factory=list)
     accesses: list[dict[str, Any]] = field(default_factory=list)
+    collections: list[Collection] = field(default_factory=list)
     pids: list[int] = field(default_factory=list)
     digest: str = ""
     seconds: float = 0.0
@@ -72,6 +75,7 @@ class Report:
             uncontrolled=data.get("uncontrolled", []),
             contended=data.get("contended", []),
             accesses=data.get("accesses", []),
+            collections=[Collection(**item) for item in data.get("collections", [])],
             pids=data.get("pids", []),
             digest=data.get("digest", ""),
             seconds=data.get("seconds", 0.0),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
 
@@ -11,15 +12,16 @@ from harness.control.instrument import Instruments
 from harness.errors import UserError
 from harness.fixes.registry import Fix, find_fix
 from harness.scenario import Scenario
+from harness.scenario.digest import source_digest
 from harness.scenario.load import load
 from harness.scenario.validate import require_modules
 from harness.states import Table, scan
 
 
 class World:
-    """Raises UserError where the scenario cannot be loaded."""
+    """Raises UserError where the scenario cannot be loaded. ``points``: kinds of points other than it says."""
 
-    def __init__(self, reference: str, free: bool = False) -> None:
+    def __init__(self, reference: str, free: bool = False, points: Sequence[str] | None = None) -> None:
         self.scenario: Scenario
         self.module: ModuleType
         self.scenario, self.module = load(reference)
@@ -34,7 +36,9 @@ class World:
             except (Exception, SystemExit) as error:
                 raise UserError(f"{reference}: prepare raised: {type(error).__name__}: {error}") from None
         require_modules(self.scenario, reference)
-        self.table: Table = scan(self.scenario.modules, [self.module, *self._fine()])
+        self.table: Table = scan(
+            self.scenario.modules, [self.module, *self._fine()], points or self.scenario.kinds, self.scenario.entries
+        )
         self.instruments = Instruments(self.table, free=free)
         self.backend = backends.make(self.instruments)
         if self.scenario.needs_torch:
@@ -62,6 +66,7 @@ class World:
             "sites": self.table.sites,
             "modules": self.table.modules,
             "save_restore": self.table.save_restore,
+            "compares": self.scenario.compares,
             "expect": self.scenario.expect,
             "threads": list(self.scenario.thread_range),
             "bodies": len(self.scenario.bodies),
@@ -71,6 +76,7 @@ class World:
             "summary": self.scenario.summary,
             "python": platform.python_version(),
             "torch": self._torch_version(),
+            "digest": source_digest(self.module),
         }
 
     def _torch_version(self) -> str:

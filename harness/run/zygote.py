@@ -1,8 +1,9 @@
 """The forking parent: imports torch once, under cooperative locks, and forks a fresh child for every run.
 
-``python -m harness.run.zygote FD SCENARIO MODE`` talks over the socket FD. It is single-threaded: the state in which
-every child starts is the same. When its client goes away, it ends, and its children with it. A *stage* is a child that
-has done the set-up and serves a socket of its own in the same way.
+``python -m harness.run.zygote FD SCENARIO MODE PARENT [POINTS...]`` talks over the socket FD. It is single-threaded:
+the state in which every child starts is the same. A *stage* is a child that has done the set-up and serves a socket of
+its own in the same way. When its client goes away, however that happens, it ends, and with it its children and all that they
+started: what a run leaves behind becomes a child of this process, and is killed.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ install.install()
 from harness.errors import UserError  # noqa: E402
 
 from . import child, stage, warm, wire  # noqa: E402
-from .death import die_with_parent  # noqa: E402
+from .death import adopt_orphans, children, die_with_parent, kill_children  # noqa: E402
 from .execute import Ready  # noqa: E402
 from .job import Job  # noqa: E402
 from .world import World  # noqa: E402
@@ -58,6 +59,7 @@ class Zygote:
         self.selector = selectors.DefaultSelector()
         self.selector.register(client, selectors.EVENT_READ)
         self.pid = os.getpid()
+        self.prepared = frozenset(children())  # what the scenario's prepare() may have started for all runs
 
     def serve(self) -> None:
         while True:
@@ -66,7 +68,6 @@ class Zygote:
                     data, files, *_ = socket.recv_fds(self.client, 1 << 20, 4)
                     self.handed_over += files
                     if not data:
-                        self._kill_all()
                         return
                     for message in self.requests.feed(data):
                         if "stage" in message:
@@ -78,7 +79,7 @@ class Zygote:
             now = raw.monotonic()
             for run in list(self.running.values()):
                 if os.waitid(os.P_PID, run.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None:
-                    self._kill_group(run.pid)  # what it left would hold its pipes open
+                    self._sweep(run.pid)  # what it left would hold its pipes open
                 if now > run.deadline and not run.killed:
                     run.killed = True
                     os.kill(run.pid, signal.SIGKILL)
@@ -118,12 +119,15 @@ class Zygote:
         if pid == 0:
             try:
                 self._forget()
+                signal.signal(signal.SIGTERM, signal.SIG_DFL)
                 die_with_parent(self.pid)
+                adopt_orphans()
                 client = socket.socket(fileno=fd)
                 ready = stage.make_ready(self.world, Job.from_json(message["stage"]))
                 client.sendall(wire.pack({"ready": True}))
                 Zygote(client, self.world, ready).serve()
             finally:
+                kill_children()
                 os._exit(0)  # the client sees that the socket is closed, and lets every run do its set-up
         os.close(fd)
         self.stages.add(pid)
@@ -170,25 +174,31 @@ class Zygote:
         finding = {"kind": kind, "signature": text, "message": text, "thread": "", "stack": stack, "at": 0}
         return {"findings": [finding], "switches": run.switches}
 
-    def _kill_group(self, pid: int) -> None:
+    def _sweep(self, pid: int) -> None:
+        """What a run that ended leaves: its process group, and what went out of that and was handed to us. A living
+        run keeps what its own descendants leave, so that no child but the runs is another's."""
         with contextlib.suppress(ProcessLookupError):  # it ended before it had a group of its own
             os.killpg(pid, signal.SIGKILL)
+        kill_children(spare=self.prepared | self.stages | self.running.keys())
 
-    def _kill_all(self) -> None:
-        for pid in self.running:
-            os.kill(pid, signal.SIGKILL)
-            self._kill_group(pid)
-        for pid in (*self.running, *self.stages):  # the client has closed the stages' sockets too
-            os.waitpid(pid, 0)
+
+class _ClientGone(BaseException):
+    pass
+
+
+def _gone(*_: object) -> None:
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # once is enough
+    raise _ClientGone
 
 
 def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the client decides when to stop
     fd, reference, mode, parent = int(sys.argv[1]), sys.argv[2], sys.argv[3], int(sys.argv[4])
     die_with_parent(parent)
+    adopt_orphans()
     client = socket.socket(fileno=fd)
     try:
-        world = World(reference, free=mode == "free")
+        world = World(reference, free=mode == "free", points=sys.argv[5:] or None)
         warm.assert_single_threaded(reference)
     except UserError as error:
         client.sendall(wire.pack({"error": str(error)}))
@@ -196,8 +206,18 @@ def main() -> None:
     gc.collect()
     gc.freeze()  # children share these pages instead of copying them at their first collection
     gc.disable()
-    client.sendall(wire.pack({"about": world.about()}))
-    Zygote(client, world).serve()
+    try:
+        signal.signal(signal.SIGTERM, _gone)
+        die_with_parent(parent, signal.SIGTERM)  # from here on there may be something to clear away
+        client.sendall(wire.pack({"about": world.about()}))
+        try:
+            Zygote(client, world).serve()
+        finally:
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)  # the end of the socket is seen before the signal comes
+    except (_ClientGone, BrokenPipeError, ConnectionResetError):
+        pass
+    finally:
+        kill_children()
 
 
 if __name__ == "__main__":

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
-import tempfile
+import secrets
 from pathlib import Path
 from typing import Any
 
@@ -16,24 +17,34 @@ FORMAT = 1
 
 
 def write_file(path: Path, schedule: Schedule, **about: Any) -> None:
-    """Atomic: either the whole file or none. ``about`` holds plain data (original, outcome, torch, python, …).
+    """Atomic: either the whole file or none, with the mode that a new file has. ``about`` holds plain data (original,
+    outcome, torch, python, …).
 
     Raises UserError where it cannot be written.
     """
     data = {"format": FORMAT, "schedule": schedule.to_json(), **about}
+    temporary = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
+    if path.exists() and not path.is_file():  # a rename would take a device's or a pipe's place
+        raise UserError(f"{path}: not a file that can be written")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name)
-    except OSError as error:
-        raise UserError(f"{path}: {error.strerror}") from None
-    try:
-        with os.fdopen(handle, "w") as file:
+        with open(temporary, "x", encoding="utf-8") as file:
             json.dump(data, file, indent=1)
             file.write("\n")
+            file.flush()
+            os.fsync(file.fileno())
         os.replace(temporary, path)
+    except OSError as error:
+        _remove(temporary)
+        raise UserError(f"{path}: {error.strerror}") from None
     except BaseException:
-        os.unlink(temporary)
+        _remove(temporary)
         raise
+
+
+def _remove(path: Path) -> None:
+    with contextlib.suppress(OSError):
+        path.unlink()
 
 
 def read_file(path: Path) -> tuple[Schedule, dict[str, Any]]:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from support.programs import write
 
+import harness
+from harness.cli import find_
 from harness.cli.main import main
-from harness.schedule import read_file, to_token
+from harness.schedule import Schedule, from_token, read_file, to_token
 
 RACY = """
 def body(log):
@@ -139,8 +145,6 @@ def test_a_schedule_that_does_not_align(racy: str, capsys: pytest.CaptureFixture
 
 
 def test_a_schedule_of_another_shape(racy: str, safe: str, capsys: pytest.CaptureFixture[str]) -> None:
-    from harness.schedule import Schedule
-
     for schedule in (
         Schedule(racy, 9),
         Schedule(racy, 2, axes={"depth": 7}),
@@ -150,8 +154,6 @@ def test_a_schedule_of_another_shape(racy: str, safe: str, capsys: pytest.Captur
 
 
 def test_not_reproduced(racy: str, capsys: pytest.CaptureFixture[str]) -> None:
-    from harness.schedule import Schedule
-
     assert command(capsys, "replay", to_token(Schedule(racy, 2)))[0] == 0
 
 
@@ -182,3 +184,53 @@ def test_the_same_seed_finds_the_same(racy: str, capsys: pytest.CaptureFixture[s
     for answer in answers:
         del answer["seconds"]
     assert answers[0] == answers[1]
+
+
+def test_the_artefact(racy: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "found.json"
+    assert command(capsys, "find", racy, "-o", str(path))[0] == 1
+    schedule, about = read_file(path)
+    assert about["token"] == to_token(schedule)
+    assert Schedule.from_json(about["original"]) == from_token(about["original_token"])
+    assert about["digest"] == hashlib.sha256(Path(racy.partition(":")[0]).read_bytes()).hexdigest()[:16]
+    assert {"torch", "python", "platform", "outcome", "signature", "fix"} <= set(about)
+    for token in (about["token"], about["original_token"]):
+        assert command(capsys, "replay", token)[0] == 1
+
+
+def test_a_file_that_cannot_be_written_takes_no_answer_with_it(
+    racy: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").write_text("")
+    status, out, err = command(capsys, "find", racy, "-o", str(tmp_path / "file" / "found.json"))
+    assert status == 2
+    assert "token     race1," in out
+    assert err.count("\n") == 1
+
+
+def test_interrupted_while_reducing(
+    racy: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(find_, "reduce", interrupted)
+    status, out, err = command(capsys, "find", racy)
+    assert (status, out) == (130, "")
+    said, last = err.splitlines()
+    assert last == "harness: interrupted"
+    assert command(capsys, "replay", said.split()[-1])[0] == 1
+
+
+def test_nowhere_to_say_it(racy: str) -> None:
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "harness", "find", racy],
+            env={**os.environ, "PYTHONPATH": str(Path(harness.__file__).parents[1])},
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert "No space left" in done.stderr

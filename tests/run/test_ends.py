@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import signal
 import subprocess
 import sys
@@ -85,6 +86,108 @@ def test_a_killed_client_leaves_nothing(endless: tuple[str, Path]) -> None:
         os.set_blocking(handle, True)
         assert _ends(handle)
         os.close(handle)
+
+
+#: Processes that a body starts: in its group, in a session of its own, and one whose parent has gone.
+LEAVES = """
+WAITS = [sys.executable, "-c", "import signal; signal.pause()", {mark!r}]
+def body(shared):
+    subprocess.Popen(WAITS)
+    subprocess.Popen(WAITS, start_new_session=True)
+    subprocess.run(["/bin/sh", "-c", 'setsid "$0" "$@" &', *WAITS])
+    {last}
+scenario = Scenario([body, body], setup=lambda axes: None, fork_after_setup={staged}, seconds=100_000.0)
+"""
+STAYS = """
+    with open({fifo!r}, "w"):
+        pass
+    signal.pause()
+"""
+
+
+def reached(fifo: Path) -> None:
+    """Returns once a body has been at the pipe; half a minute at most."""
+    reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
+    assert _ends(reader)
+    os.close(reader)
+
+
+def leaving(folder: Path, stays: bool, staged: bool) -> tuple[str, str, Path]:
+    """Reference, the mark of what bodies start, and the pipe that opens once both runs' processes are there."""
+    fifo, mark = folder / "fifo", f"left-by-{secrets.token_hex(8)}"
+    os.mkfifo(fifo)
+    last = STAYS.format(fifo=str(fifo)) if stays else ""
+    return write(folder, LEAVES.format(mark=mark, last=last.strip(), staged=staged), "leaves"), mark, fifo
+
+
+def gone(mark: str) -> bool:
+    """Waits for the end of every process with the mark, half a minute at most."""
+    for pid in processes_of(mark):
+        try:
+            handle = os.pidfd_open(pid)
+        except ProcessLookupError:
+            continue
+        try:
+            if not _ends(handle):
+                return False
+        finally:
+            os.close(handle)
+    return processes_of(mark) == []
+
+
+@pytest.mark.parametrize("staged", [False, True])
+def test_what_a_run_starts_ends_with_it(tmp_path: Path, staged: bool) -> None:
+    reference, mark, _ = leaving(tmp_path, stays=False, staged=staged)
+    with Launcher(reference, jobs=2) as launcher:
+        outcomes = [report.outcome for _, report in launcher.map(Job(Schedule(reference, 2)) for _ in range(4))]
+        assert outcomes == ["ok"] * 4
+        assert processes_of(mark) == []
+        assert launcher._process is not None
+        assert len(children_of(launcher._process.pid)) == int(staged)
+
+
+@pytest.mark.parametrize(("fix", "staged"), [("none", False), ("none", True), ("per_process", False)])
+def test_a_killed_client_leaves_nothing_that_bodies_started(tmp_path: Path, fix: str, staged: bool) -> None:
+    reference, mark, fifo = leaving(tmp_path, stays=True, staged=staged)
+    client = subprocess.Popen(
+        [sys.executable, "-m", "harness", "find", reference, "--fix", fix, "--jobs", "1"],
+        env={**os.environ, "PYTHONPATH": str(Path(harness.__file__).parents[1])},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    reached(fifo)
+    assert len(processes_of(mark)) >= 2
+    client.kill()
+    client.wait()
+    assert gone(mark)
+    assert gone(reference.partition(":")[0])
+
+
+def test_a_killed_forking_parent_leaves_nothing_in_its_session(tmp_path: Path) -> None:
+    """What put itself into another session is out of reach then, unlike where the client is killed."""
+    mark = f"left-by-{secrets.token_hex(8)}"
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    waits = [sys.executable, "-c", "import signal; signal.pause()", mark]
+    reference = write(
+        tmp_path,
+        f"""
+        def body(shared):
+            subprocess.Popen({waits!r})
+            with open({str(fifo)!r}, "w"):
+                pass
+            signal.pause()
+        scenario = Scenario([body], seconds=100_000.0)
+    """,
+    )
+    with Launcher(reference) as launcher:
+        number = launcher.start(Job(Schedule(reference, 1)))
+        reached(fifo)
+        assert launcher._process is not None
+        os.kill(launcher._process.pid, signal.SIGKILL)
+        with pytest.raises(CannotTest):
+            launcher.wait(number)
+        assert gone(mark)
 
 
 def _ends(handle: int) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from pathlib import Path
@@ -55,6 +56,42 @@ def test_a_failed_write_leaves_the_old_file_and_no_other(tmp_path: Path) -> None
         write_file(path, EXAMPLE, late=object())
     assert path.read_text() == before
     assert os.listdir(tmp_path) == ["s.json"]
+
+
+def test_a_full_disk_is_one_line_and_leaves_the_old_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "s.json"
+    write_file(path, EXAMPLE)
+    before = path.read_text()
+
+    def full(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(UserError, match=r"s\.json: No space left"):
+        write_file(path, EXAMPLE, late=1)
+    assert path.read_text() == before
+    assert os.listdir(tmp_path) == ["s.json"]
+
+
+@pytest.mark.parametrize("mask", [0o022, 0o077])
+def test_the_mode_is_that_of_any_new_file(tmp_path: Path, mask: int) -> None:
+    before = os.umask(mask)
+    try:
+        write_file(tmp_path / "s.json", EXAMPLE)
+    finally:
+        os.umask(before)
+    assert (tmp_path / "s.json").stat().st_mode & 0o777 == 0o666 & ~mask
+
+
+def test_what_is_no_file_is_not_replaced(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", tmp_path):
+        with pytest.raises(UserError, match="not a file"):
+            write_file(path, EXAMPLE)
+    assert (tmp_path / "pipe").is_fifo()
+    assert os.listdir(tmp_path) == ["pipe"]
 
 
 def test_the_file_appears_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,113 @@
+"""The lanes say what happened, and the nearest schedule that passes was run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from support.failing import BOUGHT, COLLECTED, HALF, LOCKED, LOST, SAVED, launcher
+from support.inline import at
+from support.programs import write
+
+from harness.explain import Event, Story, nearest_pass
+from harness.explain.account import account, difference, proof
+from harness.explain.events import shortened
+from harness.run.job import Job
+from harness.schedule import Schedule
+from harness.verdict.why import cause_of
+
+
+def test_the_lanes_of_a_state_saved_and_restored(saved: Story) -> None:
+    told = [(e.lane, e.kind, e.value or e.to) for e in saved.events]
+    assert told == [
+        ("T0", "start", ""),
+        ("T0", "read", "True"),
+        ("T0", "write", "False"),
+        ("T0", "hand over", "T1"),
+        ("T1", "start", ""),
+        ("T1", "read", "False"),
+        ("T1", "write", "False"),
+        ("T1", "hand over", "T0"),
+        ("T0", "write", "True"),
+        ("T0", "end", ""),
+        ("T0", "hand over", "T1"),
+        ("T1", "write", "False"),
+        ("T1", "end", ""),
+        ("", "leak", ""),  # what the scenario checks
+        ("", "leak", ""),  # and the state that is not what it was
+    ]
+    assert [(e.lane, e.kind) for e in saved.events if e.key] == [("T0", "write"), ("T1", "read"), ("", "leak")]
+    assert [e.asked for e in saved.events if e.kind == "hand over"] == [True, True, False]
+    assert saved.roles == {"T0": "quietly", "T1": "quietly"}
+
+
+def test_an_access_has_its_own_line(saved: Story) -> None:
+    for event in saved.events:
+        if event.kind in ("read", "write"):
+            assert "verbose" in Path(event.file).read_text().splitlines()[event.line - 1]
+
+
+def test_without_a_state_the_points_of_the_own_code_are_drawn(lost: Story) -> None:
+    assert lost.cause is None
+    assert ("T1", "enters lost_update.successor") in [(e.lane, e.text) for e in lost.events if e.asked]
+
+
+def test_a_deadlock_shows_who_waits(locked: Story) -> None:
+    assert [e.lane for e in locked.events if e.kind == "wait"] == ["T0", "T1"]
+    assert not [e for e in locked.events if e.kind == "end"]
+
+
+def test_the_story_of_a_compiled_call(warm: Story) -> None:
+    keys = [(e.lane, e.kind) for e in warm.events if e.key]
+    assert keys == [("T0", "write"), ("T1", "read"), ("T1", "fail")]
+    assert proof(warm)
+    sentences = " ".join(account(warm))
+    assert "It belongs to the process, not to a thread" in sentences
+    assert "the value is T0's, not its own. Undisturbed it would read False." in sentences
+
+
+@pytest.mark.parametrize("schedule", [LOST, SAVED, BOUGHT, HALF, LOCKED, COLLECTED], ids=lambda s: Path(s.scenario).stem)
+def test_the_nearest_schedule_passes_and_differs_in_one_directive(schedule: Schedule) -> None:
+    with launcher(schedule) as runner:
+        report, cause = cause_of(runner, schedule)
+        found = nearest_pass(runner, schedule, report, cause)
+        assert report.failed
+        assert found is not None
+        again = runner.run(Job(found.schedule))
+    assert again.outcome == "ok"
+    assert again.void == 0
+    assert not again.unused
+    ours, theirs = set(schedule.directives), set(found.schedule.directives)
+    assert ours - theirs == {found.directive}
+    assert theirs - ours == ({found.instead} if found.instead else set())
+
+
+ALWAYS = """
+def body(shared):
+    marker("a")
+    marker("b")
+    raise ValueError("always")
+scenario = Scenario([body, lambda shared: marker("c")])
+"""
+
+
+def test_none_passes_where_it_always_fails(tmp_path: Path) -> None:
+    schedule = Schedule(write(tmp_path, ALWAYS), 2, directives=(at("T0", "marker:a", "T1"),))
+    with launcher(schedule) as runner:
+        report, cause = cause_of(runner, schedule)
+        assert nearest_pass(runner, schedule, report, cause) is None
+
+
+def test_the_difference_in_words(saved: Story) -> None:
+    text = difference(saved)
+    assert "it passes where T1 hands over to T0 after" in text or "it passes where T0 hands over to T1 after" in text
+    assert "and not after write:save_restore_global.verbose" in text
+
+
+def test_what_is_left_out_is_counted() -> None:
+    reads = [Event(i, "T0", "read", value=str(i)) for i in range(200)]
+    events = [Event(0, "T0", "start"), *reads[:100], Event(50, "T0", "hand over", to="T1", asked=True), *reads[100:]]
+    found = shortened(events, 20)
+    assert len(found) <= 20
+    assert sum(e.times for e in found) == len(events)
+    assert shortened(events[:5], 20) == events[:5]
