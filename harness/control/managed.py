@@ -56,6 +56,7 @@ class Managed:
         "blocked_name",
         "body",
         "born_count",
+        "borrowed",
         "calls",
         "controller",
         "counts",
@@ -98,6 +99,7 @@ class Managed:
         self.armed: Any = None
         self.pending: list[Asked] = []
         self.born_count = 0
+        self.borrowed: list[Any] = []
         self.adopted = False
         self.body: Callable[[], Any] | None = None
         self.thread: Any = None

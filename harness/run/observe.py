@@ -7,6 +7,7 @@ import traceback
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
+from harness.control.borrow import locals_of
 from harness.control.shield import shield
 from harness.states.values import fetch, shown
 
@@ -32,7 +33,7 @@ class Observer:
             kind, _, state = point.partition(":")
             if kind not in ("read", "write"):
                 continue
-            value = _value(state, frame)
+            value = _value(state, frame, me)
             code = frame.f_code
             stack = traceback.StackSummary.extract(traceback.walk_stack(frame), lookup_lines=False)
             self.accesses.append(
@@ -51,13 +52,13 @@ class Observer:
                 }
             )
 
-def _value(state: str, frame: FrameType) -> str:
+def _value(state: str, frame: FrameType, me: Managed) -> str:
     try:
         owner, colon, name = state.rpartition(":")
         if not colon:
             return shown(fetch(state))
         cls = owner.rpartition(".")[2]
-        holders = [value for value in frame.f_locals.values() if name in getattr(value, "__dict__", ())]
+        holders = [value for value in locals_of(frame, me).values() if name in getattr(value, "__dict__", ())]
         holders.sort(key=lambda value: type(value).__name__ != cls)
         return shown(vars(holders[0])[name]) if holders else "unknown"
     except LookupError:

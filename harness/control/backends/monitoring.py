@@ -96,12 +96,12 @@ class Monitoring:
         self._codes.clear()
         self.local.clear()
 
-    def known(self, code: CodeType, frame: FrameType) -> Local | None:
+    def known(self, code: CodeType, frame: FrameType, thread: Thread | None) -> Local | None:
         """Called for code that starts, until something is known of it: it gets its local events, or None."""
         instruments = self.instruments
         found = instruments.by_id.get(id(code), _MISSING)
         if found is _MISSING:
-            found = instruments.resolve(code, frame)
+            found = instruments.resolve(code, frame, thread.me if thread is not None else None)
         if found is None or found is OURS:
             return None
         local = self.local[id(code)] = Local(found)
@@ -130,8 +130,8 @@ def _starts(own: Monitoring) -> tuple[Any, Any, Any]:
             own.climb.watch(own.tool, frame)
 
     def on_start(code: CodeType, offset: int) -> Any:
-        found = local.get(id(code)) or own.known(code, getframe(1))
         thread = inside.get(get_ident())
+        found = local.get(id(code)) or own.known(code, getframe(1), thread)
         if found is None:
             if thread is not None and thread.me.pending and own.instruments.by_id.get(id(code)) is not OURS:
                 thread.place(thread.me)
@@ -141,10 +141,10 @@ def _starts(own: Monitoring) -> tuple[Any, Any, Any]:
         return None
 
     def on_resume(code: CodeType, offset: int) -> Any:
-        found = local.get(id(code)) or own.known(code, getframe(1))
+        thread = inside.get(get_ident())
+        found = local.get(id(code)) or own.known(code, getframe(1), thread)
         if found is None:
             return disable
-        thread = inside.get(get_ident())
         if thread is not None:
             # the lowest two bits of RESUME: 0 a start, 1 behind yield, 2 yield from, 3 await
             started(thread, found, code.co_code[offset + 1] & 3 < 2, getframe(1))
