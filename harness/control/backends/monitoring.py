@@ -20,7 +20,7 @@ from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any
 
 from .. import raw
-from ..gives_up import released
+from ..gives_up import may_start, released
 from ..instrument import OURS
 from ..places import Act, Kind
 from . import tool
@@ -177,8 +177,8 @@ def _instruction(own: Monitoring) -> Any:
             pass_points(thread, done.accesses, frame)
         elif done.kind is not Kind.NOTHING:
             pass_points(thread, done.points, frame, done.kind is Kind.ACCESS)
-        if done.releases is not None:
-            released(me, done.releases, frame)
+        if done.releases and done.operands is not None:
+            released(me, done.operands, frame)
         if me.pending:
             own.climb.watch(own.tool, frame)
 
@@ -207,10 +207,11 @@ def _instruction(own: Monitoring) -> Any:
         if act is not None:
             if act.before:
                 pass_points(thread, act.before, frame, observed=False)
-                thread.me.places += 1  # it may start a function, which we don't see
+                if act.operands is not None and may_start(act.operands[1], frame, thread.me):
+                    thread.me.places += 1  # of which we may see nothing
                 if thread.me.pending:
                     MONITORING.restart_events()  # and which shall be a place: those told of no more are told of again
-            if act.kind is not Kind.NOTHING or act.releases is not None:
+            if act.kind is not Kind.NOTHING or act.releases:
                 thread.armed = (frame, act, thread.armed)
         return None
 

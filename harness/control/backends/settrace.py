@@ -118,8 +118,8 @@ def _local(controller: Controller, me: Managed, found: Instrumented) -> Any:
                     point(me, key)
                 if check:
                     place(me)
-        if act.releases is not None:
-            released(me, act.releases, frame)
+        if act.releases and act.operands is not None:
+            released(me, act.operands, frame)
 
     def on_event(frame: FrameType, event: str, arg: Any) -> Any:
         nonlocal armed, calls
@@ -131,8 +131,8 @@ def _local(controller: Controller, me: Managed, found: Instrumented) -> Any:
                 act, armed = armed, None
                 if act.kind is Kind.ACCESS:
                     passed(act.points, frame)
-                    if act.releases is not None:
-                        released(me, act.releases, frame)
+                    if act.releases and act.operands is not None:
+                        released(me, act.operands, frame)
                 else:
                     after(act, frame, offset)
             armed = at(offset)

@@ -103,7 +103,7 @@ def test_where_c_gives_up_the_gil_there_is_a_place(world: Make, operand: str, gi
     w = world(source, fine=True, points=["names", "releases"])
     w.run("body", "other", at="write:M.FLAG")
     w.module.FILE.close()
-    assert w.module.LOG == (["other", "body"] if given_up else ["body", "other"])
+    assert (["other", "body"] if given_up else ["body", "other"]) == w.module.LOG
 
 
 @pytest.mark.parametrize("read", ["b'x' in reader", "next(iter(reader))"])
