@@ -102,7 +102,7 @@ def test_replay_and_explanation_by_token(session: pytest.Pytester) -> None:
             hunt = race.find("lost_update.py")
             again = race.replay(hunt.token, times=3)
             assert (again.failed, again.same, again.signature) == (3, 3, hunt.signature)
-            assert "lost_update.successor" in race.explain(hunt.token).text
+            assert "lost_update.Counter:value" in race.explain(hunt.token).text
         """
     )
     run(session).assert_outcomes(passed=1)

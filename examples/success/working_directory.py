@@ -15,7 +15,7 @@ def setup(axes: Axes) -> str:
 
 
 def full_name(start: str) -> str:
-    return posixpath.normpath(posixpath.join(FOLDERS[thread_index() % 2], "file"))
+    return posixpath.join(FOLDERS[thread_index() % 2], "file")
 
 
 def check(start: str, results: list[Any]) -> None:

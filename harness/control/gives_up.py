@@ -31,15 +31,18 @@ TABLE: tuple[tuple[str, str, tuple[str, ...]], ...] = (
 
 
 def released(me: Managed, what: tuple[str, tuple[Value, ...]], frame: FrameType) -> None:
-    """Behind such an instruction. The operands are looked at only where something is pending; else it is only counted."""
-    if not me.pending:
-        me.places += 1
-    elif gives_up(*what, frame):
+    """Behind such an instruction: a place, if its operands are such."""
+    if gives_up(*what, frame, me):
         me.controller.place(me)
 
 
-def gives_up(what: str, operands: tuple[Value, ...], frame: FrameType) -> bool:
-    return any(_type_gives_up(what, type(look(value, frame))) for value in operands)
+def may_start(operands: tuple[Value, ...], frame: FrameType, me: Managed) -> bool:
+    """May an operator on these start a function written in Python? Not one on numbers, text and the like."""
+    return any(type(look(value, frame, me)).__module__ != "builtins" for value in operands)
+
+
+def gives_up(what: str, operands: tuple[Value, ...], frame: FrameType, me: Managed) -> bool:
+    return any(_type_gives_up(what, type(look(value, frame, me))) for value in operands)
 
 
 def _type_gives_up(what: str, kind: Any) -> bool:

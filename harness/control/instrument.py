@@ -6,7 +6,7 @@ import os
 import sys
 from dataclasses import replace
 from types import CodeType, FrameType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from harness.states import CodeSites, Table
 from harness.states.codes import CodeKey
@@ -17,6 +17,9 @@ from harness.states.scan import complete, sites_among
 from .places import Act, acts
 from .reach import Reach
 from .shield import shield
+
+if TYPE_CHECKING:
+    from .managed import Managed
 
 
 class Instrumented(NamedTuple):
@@ -69,10 +72,10 @@ class Instruments:
             del self.by_id[key]
         self._reached.clear()
 
-    def _reach_into(self, code: CodeType, frame: FrameType, found: Instrumented | None) -> Instrumented | None:
+    def _reach_into(self, code: CodeType, frame: FrameType, me: Managed | None, found: Instrumented | None) -> Instrumented | None:
         """What is known of ``code``, and the uses in it of what the shared object reaches."""
         assert self.reach is not None
-        holds = self.reach.held_by(frame, code)
+        holds = me is not None and self.reach.held_by(frame, me)
         words = {state.rpartition(":")[2] for state in self.reach.attributes}
         if not holds and words.isdisjoint(code.co_names):
             return found
@@ -92,8 +95,8 @@ class Instruments:
             made = replace(made, entry=found.sites.entry, exit=found.sites.exit)
         return self._make(made)
 
-    def resolve(self, code: CodeType, frame: FrameType) -> Instrumented | None:
-        """For the function that starts in ``frame``. Not remembered where the next call may be with something shared."""
+    def resolve(self, code: CodeType, frame: FrameType, me: Managed | None) -> Instrumented | None:
+        """For the function that starts in ``frame`` (of thread ``me``, None outside a run). Not remembered where the next call may be with something shared."""
         if code.co_filename.startswith(_OUR_FOLDER):
             self.by_id[id(code)] = OURS
             self._kept.append(code)
@@ -105,7 +108,7 @@ class Instruments:
         elif self.reach is not None and code.co_filename in self._libraries and (found is None or not found.sites.fine):
             before = found
             with shield():
-                found = self._reach_into(code, frame, found)
+                found = self._reach_into(code, frame, me, found)
             if found is None and self.reach.containers and code.co_argcount:
                 return None
             if found is not before:

@@ -1,26 +1,28 @@
-"""What a value that an instruction uses is in this run, without running any code of the program's.
-
-Read from the frame's locals only where something hangs on it: a copy of them keeps objects alive.
-"""
+"""What a value that an instruction uses is in this run, without running any code of the program's."""
 
 from __future__ import annotations
 
 from types import CodeType, FrameType, MemberDescriptorType, MethodType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from harness.states.kinds.makers import SUSPENDED
 from harness.states.value import MISSING, Value, attribute_of, owner_of
 
+from .borrow import locals_of
 
-def look(value: Value, frame: FrameType) -> Any:
+if TYPE_CHECKING:
+    from .managed import Managed
+
+
+def look(value: Value, frame: FrameType, me: Managed) -> Any:
     """MISSING where it cannot be told."""
     local = value.slot or (value.name if value.kind == "local" else "")
     if local:
-        return frame.f_locals.get(local, MISSING)
+        return locals_of(frame, me).get(local, MISSING)
     if value.kind == "name" and value.base is None:
         return frame.f_globals.get(value.name, value.object)
     if value.kind in ("name", "attr") and isinstance(value.base, Value):
-        return _attribute(look(value.base, frame), value.name)
+        return _attribute(look(value.base, frame, me), value.name)
     return value.object
 
 
@@ -44,9 +46,9 @@ def _attribute(owner: Any, name: str) -> Any:
     return MISSING if hasattr(type(found), "__set__") else found
 
 
-def makes_generator(called: Value, frame: FrameType) -> bool:
+def makes_generator(called: Value, frame: FrameType, me: Managed) -> bool:
     """Does calling it only make a generator or coroutine?"""
-    function = look(called, frame)
+    function = look(called, frame, me)
     while isinstance(function, (MethodType, staticmethod, classmethod)):
         function = function.__func__
     code = function if isinstance(function, CodeType) else getattr(function, "__code__", None)

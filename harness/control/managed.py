@@ -57,6 +57,7 @@ class Managed:
         "blocked_name",
         "body",
         "born_count",
+        "borrowed",
         "calls",
         "controller",
         "counts",
@@ -101,6 +102,7 @@ class Managed:
         self.armed: Any = None
         self.pending: list[Asked] = []
         self.born_count = 0
+        self.borrowed: list[Any] = []
         self.adopted = False
         self.body: Callable[[], Any] | None = None
         self.thread: Any = None

@@ -46,7 +46,8 @@ class Act(NamedTuple):
     follows   where execution goes on if the instruction succeeds
     accesses  of a call: what it touches, passed before its place
     before    passed before it is executed
-    releases  operands that make C code in it give up the GIL: then there is a place behind it
+    operands  of an operator: what is done, and with what, where it may start a function or give up the GIL
+    releases  where C code in it gives up the GIL there is a place behind it
     maker     of a call: what is called, where that may only make a generator
     """
 
@@ -57,7 +58,8 @@ class Act(NamedTuple):
     follows: tuple[int, ...]
     accesses: tuple[str, ...] = ()
     before: tuple[str, ...] = ()
-    releases: tuple[str, tuple[Value, ...]] | None = None
+    operands: tuple[str, tuple[Value, ...]] | None = None
+    releases: bool = False
     maker: Value | None = None
 
 
@@ -99,11 +101,12 @@ def acts(code: CodeType, sites: CodeSites, *, free: bool) -> dict[int, Act]:
             act = Act(Kind.JUMP, here, line, offset, ())
         elif free and sites.fine and op.startswith(_MEMORY):
             act = Act(Kind.STEP, here, line, offset, _follows(instructions, index))
-        if offset in sites.before or offset in sites.releases:
+        if offset in sites.before or (sites.releases and offset in sites.operands):
             kind = sites.before.get(offset)
             before = () if kind is None else (f"return:{sites.name}" if kind == "return" else f"op:{where}",)
             act = act or Act(Kind.NOTHING, (), line, offset, _follows(instructions, index))
-            act = act._replace(before=before, releases=sites.releases.get(offset))
+            operands = sites.operands.get(offset)
+            act = act._replace(before=before, operands=operands, releases=sites.releases and operands is not None)
         if act is not None:
             found[offset] = act
     return found

@@ -9,8 +9,13 @@ from __future__ import annotations
 
 import gc
 from collections import deque
-from types import BuiltinFunctionType, CodeType, FrameType, FunctionType, MethodType, ModuleType
-from typing import Any
+from types import BuiltinFunctionType, FrameType, FunctionType, MethodType, ModuleType
+from typing import TYPE_CHECKING, Any
+
+from .borrow import locals_of
+
+if TYPE_CHECKING:
+    from .managed import Managed
 
 _MOST = 5000
 _NEITHER = (type, ModuleType, FunctionType, BuiltinFunctionType, MethodType, str, bytes, int, float, type(None))
@@ -51,10 +56,11 @@ class Reach:
         self.attributes.update(f"{kind.__module__}.{kind.__qualname__}:{name}" for name in own)
         return list(own.values())
 
-    def held_by(self, frame: FrameType, code: CodeType) -> bool:
+    def held_by(self, frame: FrameType, me: Managed) -> bool:
         """Was the function that starts in ``frame`` given one of the containers?"""
+        code = frame.f_code
         count = code.co_argcount + code.co_kwonlyargcount
-        given = frame.f_locals
+        given = locals_of(frame, me)
         for name in code.co_varnames[:count]:
             value = given.get(name)
             if id(value) in self.containers:

@@ -9,6 +9,7 @@ from functools import lru_cache
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any
 
+from harness.control.borrow import locals_of
 from harness.control.shield import shield
 from harness.states.values import fetch, shown
 
@@ -34,7 +35,7 @@ class Observer:
             kind, _, state = point.partition(":")
             if kind not in ("read", "write"):
                 continue
-            value = _value(state, frame)
+            value = _value(state, frame, me)
             code = frame.f_code
             line = _line_of(frame, state)
             stack = traceback.StackSummary.extract(traceback.walk_stack(frame), lookup_lines=False)
@@ -55,13 +56,13 @@ class Observer:
                 }
             )
 
-def _value(state: str, frame: FrameType) -> str:
+def _value(state: str, frame: FrameType, me: Managed) -> str:
     try:
         owner, colon, name = state.rpartition(":")
         if not colon:
             return shown(fetch(state))
         cls = owner.rpartition(".")[2]
-        holders = [value for value in frame.f_locals.values() if name in getattr(value, "__dict__", ())]
+        holders = [value for value in locals_of(frame, me).values() if name in getattr(value, "__dict__", ())]
         holders.sort(key=lambda value: type(value).__name__ != cls)
         return shown(vars(holders[0])[name]) if holders else "unknown"
     except LookupError:

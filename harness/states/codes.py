@@ -38,7 +38,8 @@ class CodeSites:
     fine     every place in it is a point
     entered  its start is a point
     before   instruction offset -> kind of point passed before it
-    releases instruction offset -> (what is done, with which operands) where C code may give up the GIL
+    operands instruction offset -> (what is done, with which operands) of operators on what is not plain
+    releases C code in such operators may give up the GIL, which is a place
     makers   instruction offset -> what is called, where that may only make a generator
     """
 
@@ -51,7 +52,8 @@ class CodeSites:
     fine: bool = False
     entered: bool = False
     before: dict[int, str] = field(default_factory=dict)
-    releases: dict[int, tuple[str, tuple[Value, ...]]] = field(default_factory=dict)
+    operands: dict[int, tuple[str, tuple[Value, ...]]] = field(default_factory=dict)
+    releases: bool = False
     makers: dict[int, Value] = field(default_factory=dict)
 
     @property

@@ -15,7 +15,7 @@ from .flow import Flow
 from .kinds import ALL, KINDS, Found
 from .kinds.makers import makers
 from .kinds.operators import operators
-from .kinds.releases import releases
+from .kinds.releases import operands
 from .modules import file_module, functions, module_code, modules_of
 from .saves import Saves
 
@@ -97,8 +97,9 @@ def complete(found: Found, sites: dict[int, list[Access]], points: Sequence[str]
     made.makers = makers(found.events)
     if found.fine and "operators" in points:
         made.before = operators(found.events)
-    if found.fine and "releases" in points:
-        made.releases = releases(found.events)
+    if found.fine:
+        made.operands = operands(found.events)
+        made.releases = "releases" in points
     return made
 
 

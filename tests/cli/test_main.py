@@ -24,7 +24,7 @@ def body(log):
     log.append(thread_index())
 def check(log, results):
     assert log in ([0, 0, 1, 1], [1, 1, 0, 0]), f"mixed: {log}"
-scenario = Scenario([body, body], setup=lambda axes: [], check=check, axes={"depth": [1, 2]}, fine=[])
+scenario = Scenario([body, body], setup=lambda axes: [], check=check, axes={"depth": [1, 2]}, points=["names"])
 """
 SAFE = "scenario = Scenario([lambda shared: marker('a'), lambda shared: marker('b')])\n"
 

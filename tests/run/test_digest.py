@@ -103,4 +103,4 @@ def test_recording_changes_no_digest(reference: str, digest: str) -> None:
     with Launcher(reference) as launcher:
         report = launcher.run(Job(schedule(reference), detail=True))
     assert report.digest == digest
-    assert {access["state"] for access in report.accesses} == {"digested.STATE"}
+    assert {access["state"] for access in report.accesses} == {"digested.STATE", "digested:me"}

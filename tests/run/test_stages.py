@@ -32,7 +32,7 @@ COUNTER = """
         counter.value = successor(seen)
         return [counter.made_in, os.getpid()]
 
-    scenario = Scenario(bodies=[add, add], setup=Counter, axes={{"start": [0, 5]}}, fork_after_setup={staged}, seconds=2.0)
+    scenario = Scenario(bodies=[add, add], setup=Counter, axes={{"start": [0, 5]}}, fork_after_setup={staged}, seconds=2.0, sequential=False)
 """
 
 

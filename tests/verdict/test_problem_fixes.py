@@ -105,7 +105,7 @@ def verdict_of(tmp_path_factory: pytest.TempPathFactory):
         assert control.failing
 
         def judged(name: str):
-            return judge(launcher, base, find_fix(f"{fixes}:{name}"), control, budget=300)
+            return judge(launcher, base, find_fix(f"{fixes}:{name}"), control, budget=600)
 
         yield judged
 

@@ -57,7 +57,7 @@ class Local:
 
 def _is_reported(act: Act) -> bool:
     """Seen at an instruction that follows it; ``before`` is passed on arrival."""
-    return act.kind in (Kind.ACCESS, Kind.STEP) or bool(act.accesses) or act.releases is not None
+    return act.kind in (Kind.ACCESS, Kind.STEP) or bool(act.accesses) or act.releases
 
 
 class Thread:

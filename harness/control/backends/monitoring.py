@@ -20,7 +20,7 @@ from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any
 
 from .. import raw
-from ..gives_up import released
+from ..gives_up import may_start, released
 from ..instrument import OURS
 from ..places import Act, Kind
 from . import tool
@@ -96,12 +96,12 @@ class Monitoring:
         self._codes.clear()
         self.local.clear()
 
-    def known(self, code: CodeType, frame: FrameType) -> Local | None:
+    def known(self, code: CodeType, frame: FrameType, thread: Thread | None) -> Local | None:
         """Called for code that starts, until something is known of it: it gets its local events, or None."""
         instruments = self.instruments
         found = instruments.by_id.get(id(code), _MISSING)
         if found is _MISSING:
-            found = instruments.resolve(code, frame)
+            found = instruments.resolve(code, frame, thread.me if thread is not None else None)
         if found is None or found is OURS:
             return None
         local = self.local[id(code)] = Local(found)
@@ -132,8 +132,8 @@ def _starts(own: Monitoring) -> tuple[Any, Any, Any]:
             own.climb.watch(own.tool, frame)
 
     def on_start(code: CodeType, offset: int) -> Any:
-        found = local.get(id(code)) or own.known(code, getframe(1))
         thread = inside.get(get_ident())
+        found = local.get(id(code)) or own.known(code, getframe(1), thread)
         if found is None:
             if thread is not None and thread.me.pending and not thread.me.muted and own.instruments.by_id.get(id(code)) is not OURS:
                 thread.place(thread.me)
@@ -143,10 +143,10 @@ def _starts(own: Monitoring) -> tuple[Any, Any, Any]:
         return None
 
     def on_resume(code: CodeType, offset: int) -> Any:
-        found = local.get(id(code)) or own.known(code, getframe(1))
+        thread = inside.get(get_ident())
+        found = local.get(id(code)) or own.known(code, getframe(1), thread)
         if found is None:
             return disable
-        thread = inside.get(get_ident())
         if thread is not None:
             # the lowest two bits of RESUME: 0 a start, 1 behind yield, 2 yield from, 3 await
             started(thread, found, code.co_code[offset + 1] & 3 < 2, getframe(1))
@@ -179,8 +179,8 @@ def _instruction(own: Monitoring) -> Any:
             pass_points(thread, done.accesses, frame)
         elif done.kind is not Kind.NOTHING:
             pass_points(thread, done.points, frame, done.kind is Kind.ACCESS)
-        if done.releases is not None:
-            released(me, done.releases, frame)
+        if done.releases and done.operands is not None:
+            released(me, done.operands, frame)
         if me.pending:
             own.climb.watch(own.tool, frame)
 
@@ -209,10 +209,11 @@ def _instruction(own: Monitoring) -> Any:
         if act is not None:
             if act.before:
                 pass_points(thread, act.before, frame, observed=False)
-                thread.me.places += 1  # it may start a function, which we don't see
+                if act.operands is not None and may_start(act.operands[1], frame, thread.me):
+                    thread.me.places += 1  # of which we may see nothing
                 if thread.me.pending:
                     MONITORING.restart_events()  # and which shall be a place: those told of no more are told of again
-            if act.kind is not Kind.NOTHING or act.releases is not None:
+            if act.kind is not Kind.NOTHING or act.releases:
                 thread.armed = (frame, act, thread.armed)
         return None
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from harness.states.kinds.makers import SUSPENDED
 
 from .. import active
+from ..borrow import give_back
 from ..gives_up import released
 from ..instrument import OURS
 from ..look import makes_generator
@@ -47,10 +48,12 @@ def _tracer(controller: Controller, me: Managed, instruments: Instruments) -> An
     point, place, observer = controller.point, controller.place, controller.observer
 
     def on_call(frame: FrameType, event: str, arg: Any) -> Any:
+        if me.borrowed:
+            give_back(me)
         code = frame.f_code
         found = by_id.get(id(code), _MISSING)
         if found is _MISSING:
-            found = resolve(code, frame)
+            found = resolve(code, frame, me)
         if found is OURS or me.muted:
             return None
         me.calls += 1
@@ -58,7 +61,7 @@ def _tracer(controller: Controller, me: Managed, instruments: Instruments) -> An
         if me.pending:
             place(me)
         if found is None:
-            return None
+            return _gives_back(me, frame) if me.borrowed else None
         frame.f_trace_lines = False
         frame.f_trace_opcodes = True
         if found.entry:
@@ -70,6 +73,19 @@ def _tracer(controller: Controller, me: Managed, instruments: Instruments) -> An
         return _local(controller, me, found)
 
     return on_call
+
+
+def _gives_back(me: Managed, frame: FrameType) -> Any:
+    """Once, before the first instruction."""
+    frame.f_trace_lines, frame.f_trace_opcodes = False, True
+
+    def on_event(frame: FrameType, event: str, arg: Any) -> Any:
+        if me.borrowed:
+            give_back(me)
+        frame.f_trace_opcodes, frame.f_trace = False, None
+        return None
+
+    return on_event
 
 
 def _local(controller: Controller, me: Managed, found: Instrumented) -> Any:
@@ -94,7 +110,7 @@ def _local(controller: Controller, me: Managed, found: Instrumented) -> Any:
             for key in act.points:
                 point(me, key)
         elif kind is not Kind.NOTHING and ((me.calls == calls) if kind is Kind.CALL else (offset < act.offset)):
-            check = not (me.pending and act.maker is not None and makes_generator(act.maker, frame))
+            check = not (me.pending and act.maker is not None and makes_generator(act.maker, frame, me))
             if check:
                 place(me)
             if act.points:
@@ -102,19 +118,21 @@ def _local(controller: Controller, me: Managed, found: Instrumented) -> Any:
                     point(me, key)
                 if check:
                     place(me)
-        if act.releases is not None:
-            released(me, act.releases, frame)
+        if act.releases and act.operands is not None:
+            released(me, act.operands, frame)
 
     def on_event(frame: FrameType, event: str, arg: Any) -> Any:
         nonlocal armed, calls
+        if me.borrowed:
+            give_back(me)
         if event == "opcode":
             offset = frame.f_lasti
             if armed is not None:
                 act, armed = armed, None
                 if act.kind is Kind.ACCESS:
                     passed(act.points, frame)
-                    if act.releases is not None:
-                        released(me, act.releases, frame)
+                    if act.releases and act.operands is not None:
+                        released(me, act.operands, frame)
                 else:
                     after(act, frame, offset)
             armed = at(offset)

@@ -14,8 +14,8 @@ from ..value import MISSING, Value
 _OPERATIONS = frozenset({"operator", "item", "set item", "contains", "next"})
 
 
-def releases(events: Iterable[Event]) -> dict[int, tuple[str, tuple[Value, ...]]]:
-    """Offset -> what is done, and the operands that may make it give up the GIL."""
+def operands(events: Iterable[Event]) -> dict[int, tuple[str, tuple[Value, ...]]]:
+    """Offset -> what is done, and the operands that may make it give up the GIL (or start a function)."""
     found = {}
     for event in events:
         if event.what in _OPERATIONS:
