@@ -13,8 +13,8 @@ import weakref
 from types import CodeType, FrameType, FunctionType
 from typing import Any
 
-_HERE = os.path.dirname(__file__)
-_OURS = (_HERE + os.sep, *(os.path.join(os.path.dirname(_HERE), part) + os.sep for part in ("run", "oracles")))
+_HARNESS = os.path.dirname(os.path.dirname(__file__))
+_OURS = tuple(os.path.join(_HARNESS, folder) + os.sep for folder in ("control", "oracles", "run"))
 _SUSPENDABLE = 0x20 | 0x80 | 0x200  # CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR
 
 FINALIZER, CALLBACK, GENERATOR, OTHER = "finalizer", "weakref callback", "generator", "code"

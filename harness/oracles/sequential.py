@@ -3,8 +3,9 @@
 The orders are run when the first outcome is to be judged, once for each choice of threads, axes and fix, and kept. What
 two orders give differently may come out either way, but not mixed.
 
-Said nothing about: runs that failed anyway; runs with a collection, whose finalizers no order runs; more than four threads (there are 120 orders of five); and, where the
-scenario leaves it open, programs whose threads wait for each other, since those have no sequential order.
+Said nothing about: runs that failed anyway; runs in which a collection ran code of the program (in the orders, none
+does); more than four threads (there are 120 orders of five); and, where the scenario leaves it open, programs whose
+threads wait for each other, since those have no sequential order.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ class Sequential:
         left = report.get("after")
         if self._wanted is False or left is None or report["findings"] or job.schedule.threads > MOST_THREADS:
             return
-        if any(switch["action"].startswith("gc") for switch in report["switches"]):
+        if any(made["ran"] for made in report.get("collections", ())):
             return
         allowed = self._allowed(job)
         if not allowed or any(left == other for _, other in allowed):

@@ -78,3 +78,11 @@ def test_a_needless_collection_is_no_reason(tmp_path: Path, values: str) -> None
         answer = judged(launcher, COLLECT)
         assert (answer.depends, answer.says) == (False, "no: it fails in the same way with the collection left out")
         assert judged(launcher).says == "no: nothing was collected in this run"
+
+
+def test_what_a_finalizer_leaves_is_no_wrong_value_where_nothing_checks(tmp_path: Path) -> None:
+    """In sequential orders nothing is collected: what a collection adds cannot be held against them."""
+    with Launcher(write(tmp_path, f"    BAD, WORSE = None, None\n{SOURCE}")) as launcher:
+        report = launcher.run(Job(Schedule(launcher.reference, 2, directives=(COLLECT,))))
+    assert any(made.ran for made in report.collections)
+    assert (report.outcome, report.message) == ("ok", "")
