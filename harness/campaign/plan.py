@@ -22,8 +22,8 @@ import harness
 from harness.search import STRATEGIES
 
 #: What decides how a unit goes: a change of any of it makes other units.
-_ENGINE = ("control", "fixes", "run", "scenario", "schedule", "search", "states")
-_DRAW_NOTHING = ("portfolio", "exhaustive", "gc")
+_ENGINE = ("control", "fixes", "garbage", "run", "scenario", "schedule", "search", "states")
+_NOT_AGAIN = ("portfolio", "exhaustive")
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class Plan:
         cls, cells: tuple[Cell, ...], *, free: bool, fix: str, strategy: str, budget: int, seed: int, times: int,
         python: str,
     ) -> Plan:  # fmt: skip
-        later = tuple(name for name in STRATEGIES if name not in _DRAW_NOTHING)
+        later = tuple(name for name in STRATEGIES if name not in _NOT_AGAIN)
         if strategy != "portfolio":
             later = (strategy,)
         return cls(cells, free, fix, strategy, budget, seed, times, later, python, engine_digest())

@@ -8,16 +8,19 @@ import sys
 import time
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from harness.explain import as_text
 from harness.explain.text import sentence
 from harness.fixes import find_fix
 from harness.run.job import Job
 from harness.run.launch import Launcher
+from harness.run.twins import Twins, difference
 from harness.schedule import Schedule, to_token, write_file
 from harness.search import STRATEGIES, Exploration, explore
 from harness.search.certify import negative
 from harness.search.reduce import reduce
+from harness.search.remarks import remarks
 from harness.verdict.on_gc import on_gc
 from harness.verdict.why import cause_of
 
@@ -26,13 +29,14 @@ from . import options as shared
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    shared.add_scenario(parser, several=True)
-    shared.add_search(parser, 400)
+    shared.add_scenario(parser, "drawn, the fewest that make sense first", several=True)
+    shared.add_search(parser, 600)
     campaign.arguments(parser)
     parser.add_argument("--fix", default="none", metavar="F", help="a fix in force during every run")
     parser.add_argument("--seconds", type=shared.seconds, metavar="S", help="time at most")
     parser.add_argument("--strategy", choices=STRATEGIES, default="portfolio")
     parser.add_argument("--times", type=shared.count, default=5, metavar="N", help="replays of what was found (default 5)")
+    parser.add_argument("--twins", action="store_true", help="make every run twice and say where two runs differ")
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="write the schedule as a JSON file too")
 
 
@@ -44,7 +48,8 @@ def run(options: argparse.Namespace) -> int:
     options.scenario = options.scenario[0]
     began = time.monotonic()
     with Launcher(options.scenario, free=options.mode == "free", jobs=options.jobs, python=shared.interpreter(options)) as launcher:
-        found, base = _search(options, launcher, fix.name)
+        runner = Twins(launcher) if options.twins else launcher
+        found = _search(options, launcher, runner, fix.name)
         data = {
             "scenario": options.scenario,
             "torch": launcher.about["torch"],
@@ -59,7 +64,9 @@ def run(options: argparse.Namespace) -> int:
             "schedules": found.schedules,
             "points": found.points,
             "void": found.void,
-            "threads": base.threads,
+            "threads": launcher.about["threads"][0] if options.threads is None else options.threads[0],
+            "shapes": [vars(part) for part in found.parts],
+            "miss_depth_2": found.chance.miss if found.chance is not None else None,
             "token": "",
             "switches": 0,
             "collections": 0,
@@ -68,8 +75,9 @@ def run(options: argparse.Namespace) -> int:
             "replay": {"times": 0, "same": 0},
             "certain": negative(found).certain,
             "rests_on": negative(found).says,
+            "remarks": remarks(found),
         }
-        text = f"none found: {negative(found).says}"
+        text = "\n".join([f"none found: {negative(found).says}", *remarks(found)])
         if found.void and options.mode != "free":
             text += "\n(--mode free also switches where only a free-threaded interpreter could)"
         artefact: tuple[Schedule, dict[str, object]] | None = None
@@ -79,6 +87,11 @@ def run(options: argparse.Namespace) -> int:
             except KeyboardInterrupt:  # what was found is not lost with what was to be made of it
                 print(f"harness: found, not yet reduced: {to_token(found.failures[0][0])}", file=sys.stderr)
                 raise
+        if isinstance(runner, Twins):
+            data["twins"] = {"pairs": runner.pairs, "differing": len(runner.differing)}
+            text += f"\ntwins     {runner.pairs} runs made twice, {len(runner.differing)} of them differ"
+            for job, says in runner.differing[:1]:
+                text += f"\n          {says}\n          {to_token(job.schedule)}"
         data["seconds"] = round(time.monotonic() - began, 3)
     if options.json:
         shared.emit(data)
@@ -90,27 +103,15 @@ def run(options: argparse.Namespace) -> int:
     return int(bool(found.failures))
 
 
-def _search(options: argparse.Namespace, launcher: Launcher, fix: str) -> tuple[Exploration, Schedule]:
-    axes = shared.axes(options, launcher)
-    counts = shared.thread_counts(options, launcher)
-    found, base = Exploration(), Schedule(options.scenario, counts[0])
-    left = options.budget
-    for place, threads in enumerate(counts):
-        base = Schedule(options.scenario, threads, free=options.mode == "free", axes=axes)
-        progress = shared.Progress(f"{options.scenario}, {threads} threads", options.budget)
-        share = left // (len(counts) - place)
-        part = explore(
-            launcher, base, fix=fix, budget=max(1, share), seconds=options.seconds, seed=options.seed,
-            strategy=options.strategy, progress=progress,
-        )  # fmt: skip
-        progress.end()
-        part.schedules += found.schedules
-        part.limit = part.limit or found.limit
-        left -= part.schedules - found.schedules
-        found = part
-        if found.failures:
-            break
-    return found, base
+def _search(options: argparse.Namespace, launcher: Launcher, runner: Any, fix: str) -> Exploration:
+    space = shared.space(options, launcher)
+    progress = shared.Progress(options.scenario, options.budget)
+    found = explore(
+        runner, space.home, space=space, fix=fix, budget=options.budget, seconds=options.seconds, seed=options.seed,
+        strategy=options.strategy, progress=progress,
+    )  # fmt: skip
+    progress.end()
+    return found
 
 
 def _failure(
@@ -119,15 +120,15 @@ def _failure(
     """(what to print, what to write into a file); fills ``data``."""
     first, report = found.failures[0]
     schedule, report, _ = reduce(launcher, first, report, options.fix)
-    same = sum(
-        again.digest == report.digest
-        for _, again in launcher.map(Job(schedule, options.fix) for _ in range(options.times))
-    )
+    replays = [again for _, again in launcher.map(Job(schedule, options.fix) for _ in range(options.times))]
+    same = sum(again.digest == report.digest for again in replays)
+    apart = next((says for again in replays if (says := difference(report, again))), "")
     recorded, cause = cause_of(launcher, schedule, options.fix)
     gc = on_gc(launcher, schedule, report, options.fix)
     token = to_token(schedule)
     data.update(
         outcome=report.outcome,
+        threads=schedule.threads,
         signature=report.signature,
         state=cause.state if cause is not None else "",
         cause=sentence(cause, recorded),
@@ -138,6 +139,7 @@ def _failure(
         depends_on_gc=gc.depends,
         collected=[asdict(made) for made in recorded.collections],
         replay={"times": options.times, "same": same},
+        uncontrolled=apart,
         rests_on=f"{found.schedules} schedules over {found.points} points",
     )
     artefact = {
@@ -154,6 +156,7 @@ def _failure(
                 else f"fails without any switch when T{schedule.first} starts, so it is no matter of timing; "
             )
             + f"replayed {same} of {options.times} times",
+            *([f"NOT under control: {apart}"] if apart else []),
             as_text(schedule, recorded, cause, gc.says) + fix,
             f"token     {token}",
         ]

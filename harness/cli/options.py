@@ -14,7 +14,7 @@ from harness import releases
 from harness.errors import UserError
 from harness.run.launch import Launcher
 from harness.schedule import Schedule, from_token, read_file
-from harness.search import Exploration
+from harness.search import Exploration, Space
 
 
 def count(text: str) -> int:
@@ -43,10 +43,12 @@ def threads(text: str) -> tuple[int, int]:
     return low, high
 
 
-def add_scenario(parser: argparse.ArgumentParser, several: bool = False) -> None:
+def add_scenario(
+    parser: argparse.ArgumentParser, default: str = "the fewest that make sense", several: bool = False
+) -> None:
     what = "a built-in name, file.py:name or package.module:name"
     parser.add_argument("scenario", metavar="SCENARIO", nargs="+" if several else None, help=what)
-    parser.add_argument("--threads", type=threads, metavar="N[-M]", help="how many threads (default: the fewest that make sense)")
+    parser.add_argument("--threads", type=threads, metavar="N[-M]", help=f"how many threads (default: {default})")
     parser.add_argument("--axis", action="append", default=[], metavar="NAME=VALUE", help="choose a value of one of the scenario's axes")
     add_runs(parser)
 
@@ -99,6 +101,19 @@ def axes(options: argparse.Namespace, launcher: Launcher) -> dict[str, Any]:
             raise UserError(f"--axis {name}: {text!r} is none of {', '.join(map(str, declared[name]))}")
         chosen[name] = match[0]
     return chosen
+
+
+def space(options: argparse.Namespace, launcher: Launcher) -> Space:
+    """What ``--threads`` and ``--axis`` leave to be drawn: thread counts and values of axes."""
+    if options.threads is None:
+        low, high = launcher.about["threads"]
+        counts = range(low, high + 1)
+    else:
+        counts = thread_counts(options, launcher)
+    held = axes(options, launcher)
+    free = {name: values for name, values in launcher.about["axes"].items() if name not in held}
+    home = Schedule(options.scenario, counts[0], free=options.mode == "free", axes=held)
+    return Space(home, counts, free)
 
 
 def schedule_from(text: str) -> Schedule:

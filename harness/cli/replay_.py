@@ -9,7 +9,7 @@ from harness.errors import CannotTest
 from harness.fixes import find_fix
 from harness.run.job import Job
 from harness.run.launch import Launcher
-from harness.run.report import Report
+from harness.run.twins import difference
 
 from . import options as shared
 
@@ -48,19 +48,8 @@ def run(options: argparse.Namespace) -> int:
     else:
         print(f"{report.outcome}: {report.message}" if report.message else report.outcome)
         print(f"{failed} of {options.times} runs failed, {same} of {options.times} with digest {digest}")
-        _where_they_part(reports)
+        for report in reports[1:]:
+            if says := difference(reports[0], report):
+                print(f"NOT under control: {says}")
+                break
     return int(failed > 0)
-
-
-def _where_they_part(reports: list[Report]) -> None:
-    """Uncontrolled nondeterminism is named, not hidden."""
-    first = reports[0]
-    for other in reports[1:]:
-        if other.digest == first.digest:
-            continue
-        pairs = zip(first.log, other.log, strict=False)
-        place = next((i for i, (a, b) in enumerate(pairs) if a[:2] != b[:2]), min(len(first.log), len(other.log)))
-        print(f"uncontrolled nondeterminism: two runs part at point {place}")
-        for report in (first, other):
-            print(f"  {' '.join(map(str, report.log[place][:2])) if place < len(report.log) else 'the end'}")
-        return

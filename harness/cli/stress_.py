@@ -30,6 +30,8 @@ def run(options: argparse.Namespace) -> int:
     began = time.monotonic()
     with Launcher(options.scenario, jobs=options.jobs, python=shared.interpreter(options)) as launcher:
         counts = shared.thread_counts(options, launcher)
+        if len(counts) != 1:
+            raise UserError("--threads: one number; plain threads are run in one number at a time")
         axes = shared.axes(options, launcher)
         base = Schedule(options.scenario, counts[-1], axes=axes)
         seen: Counter[str] = Counter()

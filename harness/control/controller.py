@@ -132,11 +132,14 @@ class Controller:
             self._rejoin(me)
         n = me.counts[key] = me.counts.get(key, 0) + 1
         self.log.append((me.index, key, me.places))
-        if me.pending and me.pending[0].key == key:
-            self.void.extend(me.pending)  # the same state again, and no place in between
-            me.pending = []
-        for action in self.decider.at(me, key, n):
-            me.pending.append(Asked(action, key, n))
+        if me.pending:  # those of the same point, and no place in between, can't be had any more
+            self.void += [item for item in me.pending if item.key == key]
+            me.pending = [item for item in me.pending if item.key != key]
+        me.muted = True  # at a lock the decider is called where its own code would be seen
+        try:
+            me.pending += [Asked(action, key, n) for action in self.decider.at(me, key, n)]
+        finally:
+            me.muted = False
         if self.free and me.pending:
             self._perform(me)
 
@@ -238,9 +241,13 @@ class Controller:
         me.pending = []
         ready = [other for other in self.threads if other.status is Status.READY]
         if ready:
-            to = self.decider.pick(me, key, n, ready)
-            if to is not ready[0]:
-                self._note(me, key, n, HandOver(to.name), forced=True)
+            me.muted = True
+            try:
+                to = self.decider.pick(me, key, n, ready)
+                if to is not ready[0]:
+                    self._note(me, key, n, HandOver(to.name), forced=True)
+            finally:
+                me.muted = False
             return to
         timed = [other for other in self.threads if other.status is Status.BLOCKED and other.deadline is not None]
         if timed:

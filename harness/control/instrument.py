@@ -5,15 +5,17 @@ from __future__ import annotations
 import os
 import sys
 from dataclasses import replace
-from types import CodeType
+from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
 from harness.states import CodeSites, Table
 from harness.states.codes import CodeKey
-from harness.states.resolve import touches
-from harness.states.scan import sites_among
+from harness.states.flow import Flow
+from harness.states.kinds import KINDS, Found
+from harness.states.scan import complete, sites_among
 
 from .places import Act, acts
+from .reach import Reach
 from .shield import shield
 
 
@@ -41,6 +43,10 @@ class Instruments:
         self.free = free
         self.by_id: dict[int, Instrumented | None] = {}
         self._kept: list[CodeType] = []
+        own = {sites.code.co_filename for sites in table.codes.values() if sites.fine}
+        self._libraries = set(table.files) - own
+        self._reached: set[int] = set()
+        self.reach: Reach | None = None
         self._by_key: dict[CodeKey, Instrumented] = {key: self._make(sites) for key, sites in table.codes.items()}
 
     def known(self) -> list[Instrumented]:
@@ -49,12 +55,45 @@ class Instruments:
 
     def _make(self, sites: CodeSites) -> Instrumented:
         entry = tuple(access.point for access in sites.entry)
-        if sites.fine:
+        if sites.entered:
             entry = (f"call:{sites.name}", *entry)
         leaving = tuple(access.point for access in sites.exit)
         return Instrumented(sites, acts(sites.code, sites, free=self.free), entry, leaving)
 
-    def resolve(self, code: CodeType) -> Instrumented | None:
+    def activate(self, shared: Any) -> None:
+        """Set-up has made ``shared``: points in library code are where that is used, and else where they always are."""
+        if "reach" not in self.table.points or not self._libraries:
+            return
+        self.reach = Reach(shared)
+        for key in [key for key, found in self.by_id.items() if found is None or key in self._reached]:
+            del self.by_id[key]
+        self._reached.clear()
+
+    def _reach_into(self, code: CodeType, frame: FrameType, found: Instrumented | None) -> Instrumented | None:
+        """What is known of ``code``, and the uses in it of what the shared object reaches."""
+        assert self.reach is not None
+        holds = self.reach.held_by(frame, code)
+        words = {state.rpartition(":")[2] for state in self.reach.attributes}
+        if not holds and words.isdisjoint(code.co_names):
+            return found
+        module = sys.modules[self.table.files[code.co_filename]]
+        qualname = getattr(code, "co_qualname", code.co_name)
+        of = Found(module, qualname, code, Flow(code, module, qualname).run(), False)
+        sites = {} if found is None else {offset: list(here) for offset, here in found.sites.sites.items()}
+        for offset, access in KINDS["objects"].sites(of, self.reach.attributes):
+            here = sites.setdefault(offset, [])
+            if access not in here:
+                here.append(access)
+        if not holds and not sites:
+            return found
+        made = complete(of, sites, self.table.points, entered=holds)
+        made.fine = holds
+        if found is not None:
+            made = replace(made, entry=found.sites.entry, exit=found.sites.exit)
+        return self._make(made)
+
+    def resolve(self, code: CodeType, frame: FrameType) -> Instrumented | None:
+        """For the function that starts in ``frame``. Not remembered where the next call may be with something shared."""
         if code.co_filename.startswith(_OUR_FOLDER):
             self.by_id[id(code)] = OURS
             self._kept.append(code)
@@ -63,14 +102,21 @@ class Instruments:
         if found is not None and code != found.sites.code:
             with shield():
                 found = self._rewritten(code, found.sites)
+        elif self.reach is not None and code.co_filename in self._libraries and (found is None or not found.sites.fine):
+            before = found
+            with shield():
+                found = self._reach_into(code, frame, found)
+            if found is None and self.reach.containers and code.co_argcount:
+                return None
+            if found is not before:
+                self._reached.add(id(code))
         self.by_id[id(code)] = found
         self._kept.append(code)
         return found
 
     def _rewritten(self, code: CodeType, sites: CodeSites) -> Instrumented:
         """Code that Dynamo made from a known function: same place in the file, other instructions."""
-        found = touches(code, sys.modules[sites.module], sites.qualname)
-        states = set(self.table.states)
-        return self._make(replace(sites, code=code, sites=sites_among(found, states)))
-
-
+        module = sys.modules[sites.module]
+        found = Found(module, sites.qualname, code, Flow(code, module, sites.qualname).run(), sites.fine)
+        made = complete(found, sites_among(found, self.table.by_kind), self.table.points, sites.entered)
+        return self._make(replace(made, entry=sites.entry, exit=sites.exit))

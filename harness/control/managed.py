@@ -47,6 +47,7 @@ class Managed:
     root     index of the body it descends from
     counts   how often each point has been passed by this thread
     places   how many places the interpreter could have given up the GIL at, as far as we can see
+    muted    it runs the decider's code, which has no points and no places
     pending  what a directive asked for and has found no place yet
     """
 
@@ -66,6 +67,7 @@ class Managed:
         "gate",
         "ident",
         "index",
+        "muted",
         "name",
         "native_id",
         "pending",
@@ -95,6 +97,7 @@ class Managed:
         self.counts: dict[str, int] = {}
         self.places = 0
         self.calls = 0
+        self.muted = False
         self.armed: Any = None
         self.pending: list[Asked] = []
         self.born_count = 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 from typing import TYPE_CHECKING
 
 from . import active
@@ -11,6 +12,10 @@ if TYPE_CHECKING:
     from .managed import Managed
 
 _NAME = re.compile(r"[^\s,@]{1,80}")
+
+
+#: ``index`` of a body that runs on a plain thread, without control.
+plain = threading.local()
 
 
 def _me() -> Managed | None:
@@ -32,4 +37,4 @@ def marker(name: str) -> None:
 def thread_index() -> int:
     """The index of the calling body's thread (0-based); for a thread it started, that of its ancestor; -1 outside a run."""
     me = _me()
-    return -1 if me is None else me.root
+    return getattr(plain, "index", -1) if me is None else me.root

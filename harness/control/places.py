@@ -28,6 +28,7 @@ from types import CodeType
 from typing import NamedTuple
 
 from harness.states import CodeSites
+from harness.states.value import Value
 
 
 class Kind(Enum):
@@ -35,14 +36,29 @@ class Kind(Enum):
     CALL = 2  # a place behind it, if it called into C
     JUMP = 3  # a place behind it, if it jumped backwards
     STEP = 4  # free mode: touches memory that another thread may see
+    NOTHING = 5  # only passed
 
 
 class Act(NamedTuple):
+    """What to do at one instruction.
+
+    points    passed when it has been executed: its accesses; of a call, a jump or a step, the place's own
+    follows   where execution goes on if the instruction succeeds
+    accesses  of a call: what it touches, passed before its place
+    before    passed before it is executed
+    releases  operands that make C code in it give up the GIL: then there is a place behind it
+    maker     of a call: what is called, where that may only make a generator
+    """
+
     kind: Kind
     points: tuple[str, ...]
     line: int
     offset: int
-    follows: tuple[int, ...]  # where execution goes on if the instruction succeeds, for accesses and steps
+    follows: tuple[int, ...]
+    accesses: tuple[str, ...] = ()
+    before: tuple[str, ...] = ()
+    releases: tuple[str, tuple[Value, ...]] | None = None
+    maker: Value | None = None
 
 
 CALLS = {"CALL", "CALL_FUNCTION_EX", "CALL_KW", "CALL_FUNCTION", "CALL_METHOD", "CALL_FUNCTION_KW"}
@@ -70,16 +86,26 @@ def acts(code: CodeType, sites: CodeSites, *, free: bool) -> dict[int, Act]:
         if isinstance(starts, int) and not isinstance(starts, bool):
             line = starts
         offset, op = instruction.offset, instruction.opname
-        here = f"line:{sites.name}+{line - code.co_firstlineno}"
-        if offset in sites.sites:
-            points = tuple(access.point for access in sites.sites[offset])
-            found[offset] = Act(Kind.ACCESS, points, line, offset, _follows(instructions, index))
-        elif op in CALLS:
-            found[offset] = Act(Kind.CALL, (here,) if sites.fine else (), line, offset, ())
+        where = f"{sites.name}+{line - code.co_firstlineno}"
+        here = (f"line:{where}",) if sites.fine else ()
+        accesses = tuple(access.point for access in sites.sites.get(offset, ()))
+        act = None
+        if op in CALLS:
+            follows = _follows(instructions, index) if accesses else ()
+            act = Act(Kind.CALL, here, line, offset, follows, accesses, maker=sites.makers.get(offset))
+        elif accesses:
+            act = Act(Kind.ACCESS, accesses, line, offset, _follows(instructions, index))
         elif _backward(instruction):
-            found[offset] = Act(Kind.JUMP, (here,) if sites.fine else (), line, offset, ())
+            act = Act(Kind.JUMP, here, line, offset, ())
         elif free and sites.fine and op.startswith(_MEMORY):
-            found[offset] = Act(Kind.STEP, (here,), line, offset, _follows(instructions, index))
+            act = Act(Kind.STEP, here, line, offset, _follows(instructions, index))
+        if offset in sites.before or offset in sites.releases:
+            kind = sites.before.get(offset)
+            before = () if kind is None else (f"return:{sites.name}" if kind == "return" else f"op:{where}",)
+            act = act or Act(Kind.NOTHING, (), line, offset, _follows(instructions, index))
+            act = act._replace(before=before, releases=sites.releases.get(offset))
+        if act is not None:
+            found[offset] = act
     return found
 
 

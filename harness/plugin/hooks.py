@@ -11,6 +11,7 @@ the first time, since the same seed is the same search.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Generator
 from typing import Any
 
@@ -42,7 +43,17 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[_ELSEWHERE] = 0
 
 
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Tests that draw schedules (:mod:`harness.strategies`) share the session's forking parents and options."""
+    strategies = sys.modules.get("harness.strategies")
+    if strategies is not None:
+        strategies.use(session.config.stash[_SESSION])
+
+
 def pytest_unconfigure(config: pytest.Config) -> None:
+    strategies = sys.modules.get("harness.strategies")
+    if strategies is not None:
+        strategies.use(None)
     session = config.stash.get(_SESSION, None)
     if session is not None:
         session.close()

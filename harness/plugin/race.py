@@ -23,6 +23,7 @@ from harness.verdict import Verdict, control_arm, judge
 from harness.verdict.on_gc import on_gc
 from harness.verdict.why import cause_of
 
+from . import asked
 from .answers import Explanation, Hunt, Replay
 from .hunt import hunt
 from .session import Session
@@ -74,18 +75,19 @@ class Race:
         fix = self._fix(fix)
         if mode not in ("gil", "free"):
             raise UserError(f"mode {mode!r}: gil or free")
-        launcher = self.session.launcher(scenario, mode == "free")
-        threads = threads or launcher.about["threads"][0]
-        base = Schedule(scenario, threads, free=mode == "free", axes=dict(axes or {}))
+        matching, budget = asked.pattern(matching), asked.whole("budget", budget)
+        asked.whole("threads", threads), asked.whole("seed", seed, 0)
+        launcher = self.session.launcher(asked.text("scenario", scenario), mode == "free")
+        base = asked.schedule(scenario, threads or launcher.about["threads"][0], axes, mode == "free")
         check_schedule(base, launcher)
         known = self.session.schedule
         if known is not None:
             return self._again(launcher, base, known, matching, fix)
         budget, seed = self._budget(budget), self.default_seed if seed is None else seed
-        asked = (repr(base), fix, budget, seed, strategy, matching)
-        if asked not in self.session.answers:
-            self.session.answers[asked] = hunt(launcher, base, matching, fix, budget, seed, strategy)
-        answer: Hunt = self.session.answers[asked]
+        question = (repr(base), fix, budget, seed, strategy, matching)
+        if question not in self.session.answers:
+            self.session.answers[question] = hunt(launcher, base, matching, fix, budget, seed, strategy)
+        answer: Hunt = self.session.answers[question]
         self._note(answer.token, fix)
         return answer
 
@@ -107,7 +109,8 @@ class Race:
 
     @_one_line
     def replay(self, token: str, *, times: int = 1, fix: str | None = None) -> Replay:
-        schedule, fix = schedule_from(token), self._fix(fix)
+        schedule, fix = schedule_from(asked.text("token", token)), self._fix(fix)
+        asked.whole("times", times)
         self._note(to_token(schedule), fix)
         launcher = self.session.launcher(schedule.scenario, schedule.free)
         check_schedule(schedule, launcher)
@@ -122,7 +125,7 @@ class Race:
 
     @_one_line
     def explain(self, token: str, *, fix: str | None = None) -> Explanation:
-        schedule = schedule_from(token)
+        schedule = schedule_from(asked.text("token", token))
         launcher = self.session.launcher(schedule.scenario, schedule.free)
         check_schedule(schedule, launcher)
         report, cause = cause_of(launcher, schedule, self._fix(fix))
@@ -143,29 +146,30 @@ class Race:
         if self.session.schedule is not None:
             pytest.skip("--race-replay: a verdict is more than one schedule")
         known = [find_fix(name) for name in fixes]
-        launcher = self.session.launcher(scenario, False)
-        base = Schedule(scenario, launcher.about["threads"][0], axes=dict(axes or {}))
+        asked.whole("budget", budget), asked.whole("seed", seed, 0)
+        launcher = self.session.launcher(asked.text("scenario", scenario), False)
+        base = asked.schedule(scenario, launcher.about["threads"][0], axes, False)
         check_schedule(base, launcher)
         budget, seed = self._budget(budget), self.default_seed if seed is None else seed
-        asked = (repr(base), budget, seed)
+        about = (repr(base), budget, seed)
         answers = self.session.answers
-        if asked not in answers:
-            answers[asked] = control_arm(launcher, base, budget=budget, seed=seed)
+        if about not in answers:
+            answers[about] = control_arm(launcher, base, budget=budget, seed=seed)
         verdicts: dict[str, Verdict] = {}
         for fix in known:
-            question = (*asked, fix.name)
+            question = (*about, fix.name)
             if question not in answers:
-                answers[question] = judge(launcher, base, fix, answers[asked], budget=budget, seed=seed)
+                answers[question] = judge(launcher, base, fix, answers[about], budget=budget, seed=seed)
             verdict = verdicts[fix.name] = answers[question]
             if verdict.failing is not None:
                 self._note(to_token(verdict.failing), self._fix(fix.name))
         return verdicts
 
-    def _fix(self, asked: str | None) -> str:
-        return self.session.fix or find_fix(asked or self.default_fix).name
+    def _fix(self, name: str | None) -> str:
+        return self.session.fix or find_fix(name or self.default_fix).name
 
-    def _budget(self, asked: int | None) -> int:
-        return self.session.budget or asked or self.default_budget
+    def _budget(self, budget: int | None) -> int:
+        return self.session.budget or budget or self.default_budget
 
     def _note(self, token: str, fix: str) -> None:
         line = f"harness replay {token}" + (f" --fix {fix}" if fix != "none" else "")

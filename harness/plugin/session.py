@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
-from harness.cli.options import schedule_from
+from harness.cli.options import check_schedule, schedule_from
 from harness.errors import UserError
 from harness.fixes import find_fix
 from harness.run.job import Job
 from harness.run.launch import Launcher
+from harness.schedule import Schedule
 
 
 class _Forced(Launcher):
@@ -52,6 +53,16 @@ class Session:
             if isinstance(launcher, _Forced) and self.fix is not None:
                 launcher.fix = self.fix
         return self._launchers[reference, free]
+
+    def replay(self, reference: str) -> Schedule | None:
+        """What ``--race-replay`` says, to be run in place of a schedule that Hypothesis draws."""
+        if self.schedule is None:
+            return None
+        if self.schedule.scenario != reference:
+            pytest.skip(f"--race-replay is about {self.schedule.scenario}")
+        check_schedule(self.schedule, self.launcher(reference, self.schedule.free))
+        self.replayed += 1
+        return self.schedule
 
     def close(self) -> None:
         while self._launchers:

@@ -51,7 +51,8 @@ def main(world: World, job: Job, parent: int, report_fd: int, noise_fd: int, rea
             report = execute_in_processes(job, world, tell, ready)
         else:
             fix = world.fix(job.fix)
-            report = execute(job, world.scenario, world.table, world.backend, fix, _start, tell=tell, ready=ready)
+            report = execute(job, world.scenario, world.table, world.backend, fix, _start, tell=tell, ready=ready,
+                             home=world.module)
         require_plain(report["results"])
         report["rss_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         wire.write(report_fd, report)

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import hashlib
 import json
-import sys
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import asdict, dataclass
+from types import ModuleType
 from typing import Any
 
 from harness.control import collect, raw
 from harness.control.actions import Decider
 from harness.control.backends import Backend
-from harness.control.controller import Abandoned, Controller, Switch
+from harness.control.controller import Controller, Switch
 from harness.control.isolate import Isolation
 from harness.control.managed import Managed, Status
 from harness.control.shield import shield
 from harness.control.sparse import Sparse
 from harness.fixes import Fix
+from harness.oracles.aftermath import Aftermath
+from harness.oracles.checked import checked
+from harness.oracles.leaked import leaks
+from harness.oracles.probed import probed
+from harness.oracles.unraisable import reported
 from harness.scenario import Scenario
 from harness.schedule.schedule import Directive
 from harness.states import Table
@@ -92,10 +96,12 @@ def execute(
     tell: Callable[[dict[str, Any]], None] | None = None,
     wait: bool = False,
     ready: Ready | None = None,
+    home: ModuleType | None = None,
 ) -> dict[str, Any]:
     """Make the run and return its report as plain data.
 
     ``wait``: unwind threads that are left (one process only). ``ready``: fix and set-up have been seen to already.
+    ``home``: the scenario's own module, whose states are compared with those of sequential orders.
     """
     began = raw.monotonic()
     findings: list[Finding] = []
@@ -109,9 +115,12 @@ def execute(
     results: list[Any] = []
     with ExitStack() as stack:
         stack.enter_context(collect.on_demand_only())
-        stack.enter_context(_reported(control, unraisable))
+        stack.enter_context(reported(control, unraisable))
         shared = ready.shared if ready is not None else stack.enter_context(set_up(scenario, job, fix))
+        if backend is not None:
+            backend.activate(shared)
         before = snapshot(table.save_restore)
+        aftermath = None if scenario.compares is False else Aftermath(table, home)
         if job.isolate:
             control.isolation = Isolation(job.isolate)
         bodies = [_bound(scenario.body(i), shared) for i in range(job.schedule.threads)]
@@ -119,13 +128,14 @@ def execute(
         after = snapshot(table.save_restore)
         findings += _of_threads(control)
         results = [me.result for me in control.threads if not me.adopted]
-        if not control.deadlock and scenario.check is not None:
-            try:
-                scenario.check(shared, results)
-            except Exception as error:
-                findings.append(of_error(error, "check", len(control.log)))
+        left: dict[str, str] | None = None
         if not control.deadlock:
-            findings += leaks(before, after, len(control.log))
+            at = len(control.log)
+            findings += checked(scenario, shared, results, at)
+            findings += leaks(before, after, at)
+            failures, told = probed(scenario, shared, at)
+            findings += failures
+            left = aftermath.told(shared, results, told) if aftermath is not None else None
         if wait:
             control.abandon()
     findings += unraisable
@@ -134,7 +144,8 @@ def execute(
         text = f"never passed: {unused[0]}"
         findings.append(Finding("not aligned", text, text))
     accesses = observer.accesses if observer is not None else []
-    return report_of(control, findings, results, unused, accesses, raw.monotonic() - began)
+    report = report_of(control, findings, results, unused, accesses, raw.monotonic() - began)
+    return report if left is None else {**report, "after": left}
 
 
 def teller(tell: Callable[[dict[str, Any]], None] | None) -> Callable[[str, Switch], None] | None:
@@ -152,41 +163,6 @@ def teller(tell: Callable[[dict[str, Any]], None] | None) -> Callable[[str, Swit
 
 def _bound(body: Callable[[Any], Any], shared: Any) -> Callable[[], Any]:
     return lambda: body(shared)
-
-
-class _reported:
-    """Exceptions that Python only prints are findings too."""
-
-    def __init__(self, control: Controller, found: list[Finding]) -> None:
-        self.control, self.found = control, found
-
-    def __enter__(self) -> None:
-        self.hooks = sys.unraisablehook, threading.excepthook
-        sys.unraisablehook = self._unraisable
-        threading.excepthook = self._thread
-
-    def __exit__(self, *_: object) -> None:
-        sys.unraisablehook, threading.excepthook = self.hooks
-
-    def _name(self) -> str:
-        me = self.control.current
-        return me.name if me is not None else "main"
-
-    def _unraisable(self, args: Any) -> None:
-        if args.exc_value is not None and not isinstance(args.exc_value, Abandoned):  # of an earlier run
-            self.found.append(of_error(args.exc_value, self._name(), len(self.control.log)))
-            self._blame(f"{type(args.exc_value).__name__}: {args.exc_value}".strip()[:200])
-
-    def _blame(self, raised: str) -> None:
-        """The finalizer that a collection of this thread is running, if one is, is where it was raised."""
-        for made in reversed(self.control.collections):
-            if made.thread == self._name() and made.until < 0 and made.ran:
-                made.ran[-1]["raised"] = raised
-                return
-
-    def _thread(self, args: Any) -> None:
-        if args.exc_value is not None and not isinstance(args.exc_value, Abandoned):  # of an earlier run
-            self.found.append(of_error(args.exc_value, self._name(), len(self.control.log)))
 
 
 def _of_threads(control: Controller) -> list[Finding]:
@@ -207,20 +183,6 @@ def deadlock_finding(control: Controller) -> Finding:
     stack = [f"{w.thread}: {line}" for w in control.deadlock for line in w.stack]
     names = sorted({me.blocked_name for me in control.threads if me.status is not Status.ENDED})
     return Finding("deadlock", "deadlock: " + " / ".join(names), "; ".join(waits), stack=stack, at=len(control.log))
-
-
-def leaks(before: dict[str, str], after: dict[str, str], at: int) -> list[Finding]:
-    changed = [name for name in before if before[name] != after[name]]
-    if not changed:
-        return []
-    return [
-        Finding(
-            "state leaked",
-            "state leaked: " + ", ".join(changed),
-            "; ".join(f"{name} was {before[name]}, is {after[name]}" for name in changed),
-            at=at,
-        )
-    ]
 
 
 def _as_json(directive: Directive) -> dict[str, Any]:

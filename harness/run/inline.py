@@ -5,12 +5,13 @@ State that a run leaves behind is there for the next, and a crash ends everythin
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from types import TracebackType
 from typing import Any
 
 from harness.control import install
 from harness.errors import CannotTest, UserError
+from harness.oracles.sequential import Sequential
 
 from .execute import execute
 from .job import Job
@@ -26,19 +27,20 @@ class InlineRunner:
 
     jobs = 1
 
-    def __init__(self, reference: str, *, free: bool = False) -> None:
+    def __init__(self, reference: str, *, free: bool = False, points: Sequence[str] | None = None) -> None:
         install.install()
         self.pool = WorkerPool()
-        self._reports: dict[int, Report] = {}
+        self._reports: dict[int, tuple[Job, dict[str, Any]]] = {}
         self._number = 0
         try:
-            self.world = World(reference, free=free)
+            self.world = World(reference, free=free, points=points)
             if self.world.scenario.needs_torch:
                 raise UserError(f"{reference}: torch's state outlives a run; use fresh processes")
         except BaseException:
             self.close()
             raise
         self.about: dict[str, Any] = self.world.about()
+        self._sequential = Sequential(self._plain, self.world.scenario.compares)
         self.restored = frozenset(self.about["save_restore"])
         self.fewest: int = self.about["threads"][0]
         self.bodies: int = self.about["bodies"]
@@ -49,16 +51,22 @@ class InlineRunner:
         if job.fix != "none" and world.is_per_process(job.fix):
             raise UserError(f"{job.fix} needs processes")
         report = execute(
-            job, world.scenario, world.table, world.backend, world.fix(job.fix), self.pool.start, wait=True
+            job, world.scenario, world.table, world.backend, world.fix(job.fix), self.pool.start, wait=True,
+            home=world.module,
         )
         if not self.pool.wait(_UNWIND):
             raise CannotTest(f"{world.scenario}: a thread does not end; use fresh processes")
         self._number += 1
-        self._reports[self._number] = Report.from_json(report, world.scenario.expect)
+        self._reports[self._number] = (job, report)
         return self._number
 
+    def _plain(self, job: Job) -> dict[str, Any]:
+        return self._reports.pop(self.start(job))[1]
+
     def wait(self, number: int) -> Report:
-        return self._reports.pop(number)
+        job, report = self._reports.pop(number)
+        self._sequential.judge(job, report)
+        return Report.from_json(report, self.world.scenario.expect)
 
     def map(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, Report]]:
         for job in jobs:

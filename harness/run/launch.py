@@ -7,13 +7,15 @@ import select
 import signal
 import subprocess
 import sys
+import tempfile
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from harness.errors import CannotTest, UserError
+from harness.oracles.sequential import Sequential
 
 from .connection import Connection
 from .death import kill_session
@@ -35,11 +37,16 @@ class Launcher:
     """Runs jobs of one scenario in fresh processes. A context manager; nothing is left when it is closed.
 
     about     what the scenario declares and the scan found
+    points    kinds of points, where others are wanted than the scenario says
     Raises UserError where the scenario cannot be loaded.
     """
 
-    def __init__(self, reference: str, *, free: bool = False, jobs: int | None = None, python: str | None = None) -> None:
+    def __init__(
+        self, reference: str, *, free: bool = False, jobs: int | None = None, python: str | None = None,
+        points: Sequence[str] | None = None,
+    ) -> None:
         self.reference = reference
+        self.points = points
         self.free = free
         self.jobs = jobs or max(1, len(os.sched_getaffinity(0)))
         self.python = python or sys.executable
@@ -53,23 +60,26 @@ class Launcher:
         self.about = self._start()
         if self.about["fork_after_setup"]:
             self._stages = Stages(self._open, self._pump)
+        self._sequential = Sequential(self._plain, self.about["compares"])
+        self._jobs: dict[int, Job] = {}
         self.restored = frozenset(self.about["save_restore"])
         self.fewest: int = self.about["threads"][0]
         self.bodies: int = self.about["bodies"]
 
     def _start(self) -> dict[str, Any]:
         self._connection = connection = Connection()
+        self._words = tempfile.TemporaryFile()  # noqa: SIM115 (a pipe that nobody reads would fill up)
         root = str(Path(__file__).resolve().parents[2])
         path = os.pathsep.join([root, *filter(None, [os.environ.get("PYTHONPATH")])])
         with connection.theirs as theirs:
             self._process = subprocess.Popen(
                 [self.python, "-m", "harness.run.zygote", str(theirs.fileno()), self.reference,
-                 "free" if self.free else "gil", str(os.getpid())],
+                 "free" if self.free else "gil", str(os.getpid()), *(self.points or ())],
                 pass_fds=[theirs.fileno()],
                 env={**os.environ, **_ENVIRONMENT, "PYTHONPATH": path},
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
+                stderr=self._words,
                 start_new_session=True,
             )  # fmt: skip
         try:
@@ -108,9 +118,9 @@ class Launcher:
 
     def _last_words(self) -> str:
         assert self._process is not None
-        assert self._process.stderr is not None
         self._clear_away()
-        lines = self._process.stderr.read().decode(errors="replace").strip().splitlines()
+        self._words.seek(0)
+        lines = self._words.read().decode(errors="replace").strip().splitlines()
         if lines:
             return lines[-1]
         status = self._process.returncode
@@ -127,17 +137,30 @@ class Launcher:
     def start(self, job: Job) -> int:
         """Begin a run; its number is for :meth:`wait`."""
         self._number += 1
+        self._jobs[self._number] = job
         stage = self._stages.for_job(job, self._number) if self._stages is not None else None
         self._send({"number": self._number, "job": job.to_json()}, stage or self._connection)
         return self._number
 
     def wait(self, number: int) -> Report:
         """The report of a run that was started. Raises UserError when its set-up or fix raised."""
+        job, data = self._jobs[number], self._data(number)
+        self._sequential.judge(job, data)
+        return Report.from_json(data, self.about["expect"])
+
+    def _data(self, number: int) -> dict[str, Any]:
         while number not in self._arrived:
             self._pump()
         if self._stages is not None:
             self._stages.reported(number)
-        return self._report(self._arrived.pop(number))
+        del self._jobs[number]
+        data = self._arrived.pop(number)
+        if "broken" in data:
+            raise UserError(f"{self.reference}: {data['broken']['message']} {data['noise'][-3000:]}")
+        return data
+
+    def _plain(self, job: Job) -> dict[str, Any]:
+        return self._data(self.start(job))
 
     def map(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, Report]]:
         """Run jobs, several at a time; (job, report) in order. What still runs when the caller stops ends unread."""
@@ -153,16 +176,12 @@ class Launcher:
                 yield done, self.wait(number)
         finally:
             for _, number in flying:  # the caller has stopped, and a run may be endless
+                self._jobs.pop(number, None)
                 if self._arrived.pop(number, None) is None:
                     self._unwanted.add(number)
 
     def run(self, job: Job) -> Report:
         return self.wait(self.start(job))
-
-    def _report(self, data: dict[str, Any]) -> Report:
-        if "broken" in data:
-            raise UserError(f"{self.reference}: {data['broken']['message']} {data['noise'][-3000:]}")
-        return Report.from_json(data, self.about["expect"])
 
     def _open(self, job: Job) -> Connection:
         """Ask for a stage: a process that does the set-up and then takes jobs from the connection."""
@@ -190,8 +209,7 @@ class Launcher:
             except subprocess.TimeoutExpired:
                 os.killpg(self._process.pid, signal.SIGKILL)
             self._clear_away()
-            if self._process.stderr is not None:
-                self._process.stderr.close()
+            self._words.close()
             self._process = None
 
     def __enter__(self) -> Launcher:

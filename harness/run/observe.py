@@ -34,10 +34,7 @@ class Observer:
             kind, _, state = point.partition(":")
             if kind not in ("read", "write"):
                 continue
-            try:
-                value = shown(fetch(state))
-            except LookupError:
-                value = "unset"
+            value = _value(state, frame)
             code = frame.f_code
             line = _line_of(frame, state)
             stack = traceback.StackSummary.extract(traceback.walk_stack(frame), lookup_lines=False)
@@ -58,6 +55,17 @@ class Observer:
                 }
             )
 
+def _value(state: str, frame: FrameType) -> str:
+    try:
+        owner, colon, name = state.rpartition(":")
+        if not colon:
+            return shown(fetch(state))
+        cls = owner.rpartition(".")[2]
+        holders = [value for value in frame.f_locals.values() if name in getattr(value, "__dict__", ())]
+        holders.sort(key=lambda value: type(value).__name__ != cls)
+        return shown(vars(holders[0])[name]) if holders else "unknown"
+    except LookupError:
+        return "unset"
 
 def _line_of(frame: FrameType, state: str) -> int:
     """An access is reported when it has happened: the frame is one instruction further, maybe on the next line."""

@@ -43,13 +43,21 @@ def template(message: str) -> str:
     return re.sub(r"\d+", "<n>", line)[:160]
 
 
+def text_of(error: BaseException) -> str:
+    """Its message, whatever it does when asked for one; what no text can hold is escaped."""
+    try:
+        return str(error).encode("utf-8", "backslashreplace").decode()
+    except Exception as worse:
+        return f"(its __str__ raised {type(worse).__name__})"
+
+
 def of_error(error: BaseException, thread: str, at: int) -> Finding:
     frames = traceback.extract_tb(error.__traceback__)
     inner = [f for f in frames if "/torch/" in f.filename.replace("\\", "/")] or [
         f for f in frames if "/harness/" not in f.filename.replace("\\", "/")
     ]
     where = inner[-1].name if inner else "?"
-    text = str(error)
+    text = text_of(error)
     kind = "wrong value" if isinstance(error, AssertionError) and thread == "check" else "error"
     return Finding(
         kind,

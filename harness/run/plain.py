@@ -6,6 +6,8 @@ import threading
 from typing import Any
 
 from harness.control import raw
+from harness.control.marks import plain
+from harness.oracles.checked import checked
 
 from .execute import set_up
 from .job import Job
@@ -23,6 +25,7 @@ def execute_plain(job: Job, world: World) -> dict[str, Any]:
     with set_up(scenario, job, world.fix(job.fix)) as shared:
 
         def live(index: int) -> None:
+            plain.index = index
             together.wait()
             try:
                 results[index] = scenario.body(index)(shared)
@@ -34,11 +37,7 @@ def execute_plain(job: Job, world: World) -> dict[str, Any]:
             thread.start()
         for thread in threads:
             thread.join()
-        if scenario.check is not None:
-            try:
-                scenario.check(shared, results)
-            except Exception as error:
-                findings.append(of_error(error, "check", 0))
+        findings += checked(scenario, shared, results, 0)
     return {
         "findings": [finding.to_json() for finding in findings],
         "results": results,

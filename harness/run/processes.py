@@ -21,12 +21,14 @@ from harness.control.controller import Abandoned, Controller, Switch
 from harness.control.managed import Managed, Status
 from harness.control.shield import shield
 from harness.control.sparse import Sparse
+from harness.oracles.checked import checked
+from harness.oracles.leaked import leaks
 from harness.schedule.schedule import Directive, action_of
 from harness.states.values import snapshot
 
 from . import wire
 from .death import die_with_parent
-from .execute import Ready, deadlock_finding, decider_of, leaks, report_of, set_up, teller
+from .execute import Ready, deadlock_finding, decider_of, report_of, set_up, teller
 from .job import Job
 from .observe import Observer
 from .outcome import Finding, of_error
@@ -215,11 +217,8 @@ def _merge(job: Job, world: World, shared: Any, control: RemoteController, secon
     results = [part.get("result") for part in left]
     if control.deadlock:
         findings.append(deadlock_finding(control))
-    elif world.scenario.check is not None:
-        try:
-            world.scenario.check(shared, results)
-        except Exception as error:
-            findings.append(of_error(error, "check", len(control.log)))
+    else:
+        findings += checked(world.scenario, shared, results, len(control.log))
     unused = [Directive(t, p, n, action_of(a)) for part in left for t, p, n, a in part.get("unused", [])]
     accesses = sorted((a for part in left for a in part.get("accesses", [])), key=lambda access: access["at"])
     report = report_of(control, findings, results, unused, accesses, seconds)

@@ -12,7 +12,7 @@ from harness.control import shield
 from harness.errors import UserError
 
 #: Modules whose functions torch's frame hook is told to skip.
-_OURS = ("harness.control", "harness.run", "harness.search.pct")
+_OURS = ("harness.control", "harness.run", "harness.search.pct", "harness.search.surw", "harness.search.walk")
 
 
 def torch() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
 
@@ -18,9 +19,9 @@ from harness.states import Table, scan
 
 
 class World:
-    """Raises UserError where the scenario cannot be loaded."""
+    """Raises UserError where the scenario cannot be loaded. ``points``: kinds of points other than it says."""
 
-    def __init__(self, reference: str, free: bool = False) -> None:
+    def __init__(self, reference: str, free: bool = False, points: Sequence[str] | None = None) -> None:
         self.scenario: Scenario
         self.module: ModuleType
         self.scenario, self.module = load(reference)
@@ -35,7 +36,9 @@ class World:
             except (Exception, SystemExit) as error:
                 raise UserError(f"{reference}: prepare raised: {type(error).__name__}: {error}") from None
         require_modules(self.scenario, reference)
-        self.table: Table = scan(self.scenario.modules, [self.module, *self._fine()])
+        self.table: Table = scan(
+            self.scenario.modules, [self.module, *self._fine()], points or self.scenario.kinds, self.scenario.entries
+        )
         self.instruments = Instruments(self.table, free=free)
         self.backend = backends.make(self.instruments)
         if self.scenario.needs_torch:
@@ -63,6 +66,7 @@ class World:
             "sites": self.table.sites,
             "modules": self.table.modules,
             "save_restore": self.table.save_restore,
+            "compares": self.scenario.compares,
             "expect": self.scenario.expect,
             "threads": list(self.scenario.thread_range),
             "bodies": len(self.scenario.bodies),

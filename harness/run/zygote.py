@@ -1,8 +1,8 @@
 """The forking parent: imports torch once, under cooperative locks, and forks a fresh child for every run.
 
-``python -m harness.run.zygote FD SCENARIO MODE PARENT`` talks over the socket FD. It is single-threaded: the state in
-which every child starts is the same. A *stage* is a child that has done the set-up and serves a socket of its own in
-the same way. When its client goes away, however that happens, it ends, and with it its children and all that they
+``python -m harness.run.zygote FD SCENARIO MODE PARENT [POINTS...]`` talks over the socket FD. It is single-threaded:
+the state in which every child starts is the same. A *stage* is a child that has done the set-up and serves a socket of
+its own in the same way. When its client goes away, however that happens, it ends, and with it its children and all that they
 started: what a run leaves behind becomes a child of this process, and is killed.
 """
 
@@ -198,7 +198,7 @@ def main() -> None:
     adopt_orphans()
     client = socket.socket(fileno=fd)
     try:
-        world = World(reference, free=mode == "free")
+        world = World(reference, free=mode == "free", points=sys.argv[5:] or None)
         warm.assert_single_threaded(reference)
     except UserError as error:
         client.sendall(wire.pack({"error": str(error)}))

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+from harness.states.kinds import ALL, WITH_TORCH
 
 Plain = None | bool | int | float | str | list["Plain"] | dict[str, "Plain"]
 """What a body may return: it travels through a pipe as JSON and is compared by value."""
@@ -58,6 +61,13 @@ class Scenario:
     check
         ``check(shared, results)`` runs after all threads ended; an ``AssertionError`` is the outcome ``wrong
         value``. ``results[i]`` is what thread i returned, None where it raised.
+    probes
+        ``probe(shared)`` is called when the threads have ended, one probe after the other: does the process still
+        work? What it raises is an error; what it returns is compared as results are.
+    sequential
+        Must the outcome (results, ``shared``, the file's own state, probes; by value) be that of some order of the
+        threads, each run to its end? Default: yes where there is no ``check`` and no thread waits for another. Turn it
+        off for bodies that may be interleaved, on to have it beside ``check``.
     axes
         Name to the values it may take. The first value is the default.
     modules
@@ -66,6 +76,11 @@ class Scenario:
     fine
         Modules in whose functions every place where control could change hands is a point. The scenario's own
         file is always among them.
+    points
+        Kinds of points to look for (``harness.states.kinds.ALL``); default: all of them, and with torch those of
+        ``harness.states.kinds.WITH_TORCH``.
+    entries
+        Packages in whose functions every start is a point, where nothing finer helps.
     threads
         (fewest, most) threads that make sense; default (len(bodies), 8), or exactly len(bodies) with
         ``fixed_threads``.
@@ -75,7 +90,8 @@ class Scenario:
     seconds
         A run that takes longer than this is a ``hang``. It decides nothing else.
 
-    Raises ValueError when there is no body, or an axis has no value or a name in ``RESERVED``.
+    Raises ValueError when there is no body, or an axis has no value or a name in ``RESERVED``,
+    or for a kind of point that is none.
     """
 
     bodies: Sequence[Callable[[Any], Any]]
@@ -87,6 +103,10 @@ class Scenario:
     axes: Mapping[str, Sequence[Plain]] = field(default_factory=dict)
     modules: Sequence[str] = ()
     fine: Sequence[str] = ()
+    points: Sequence[str] | None = None
+    entries: Sequence[str] = ()
+    probes: Sequence[Callable[[Any], Any]] = ()
+    sequential: bool | None = None
     threads: tuple[int, int] | None = None
     expect: str | None = None
     seconds: float = 60.0
@@ -101,6 +121,19 @@ class Scenario:
                 raise ValueError(f"axis {name!r}: not a name an axis can have")
             if not values:
                 raise ValueError(f"axis {name!r} has no value")
+        for name in self.points or ():
+            if name not in ALL:
+                raise ValueError(f"points: no kind {name!r}; there are {', '.join(ALL)}")
+            try:
+                json.dumps(list(values))
+            except (TypeError, ValueError) as error:
+                raise ValueError(f"axis {name!r}: a value is not plain data: {error}") from None
+        if not isinstance(self.seconds, (int, float)) or not 0.01 <= self.seconds <= 1e6:
+            raise ValueError(f"seconds={self.seconds!r}: a number from 0.01 to a million")
+        if isinstance(self.modules, str) or isinstance(self.fine, str):
+            raise ValueError("modules and fine: lists of names, not one string")
+        if self.threads is not None and not all(isinstance(n, int) and n <= 99 for n in self.threads):
+            raise ValueError(f"threads={self.threads}: two whole numbers, at most 99")
         low, high = self.thread_range
         if not 1 <= low <= high:
             raise ValueError(f"threads={self.threads}: fewest first, at least 1")
@@ -112,6 +145,15 @@ class Scenario:
     @property
     def needs_torch(self) -> bool:
         return any(name.split(".")[0] == "torch" for name in self.modules)
+
+    @property
+    def compares(self) -> bool | None:
+        """None: where no thread waits for another."""
+        return False if self.sequential is None and self.check is not None else self.sequential
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        return tuple(self.points) if self.points is not None else WITH_TORCH if self.needs_torch else ALL
 
     def body(self, index: int) -> Callable[[Any], Any]:
         return self.bodies[index % len(self.bodies)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import re
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -63,7 +64,7 @@ def from_file(path: Path) -> ModuleType:
         source = path.read_bytes()
     except OSError as error:
         raise UserError(f"{path}: {error.strerror}") from None
-    name = path.stem
+    name = _module_name(path)
     try:
         code = compile(source, str(path.resolve()), "exec", dont_inherit=True)
     except (SyntaxError, ValueError) as error:
@@ -77,12 +78,24 @@ def from_file(path: Path) -> ModuleType:
     sys.path.insert(0, folder)
     try:
         exec(code, module.__dict__)
-    except (Exception, SystemExit) as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         raise UserError(f"{path}: raised while being imported: {type(error).__name__}: {error}") from None
     finally:
         sys.path.remove(folder)
     sys.path.append(folder)  # what its bodies import late is found too, and hides no module of the library
     return module
+
+
+def _module_name(path: Path) -> str:
+    """The file's name as points have it: without what a token cannot hold, and hiding no other module."""
+    name = re.sub(r"[\s@,]", "_", path.stem)
+    known = sys.modules.get(name)
+    taken = name in sys.stdlib_module_names or (
+        known is not None and getattr(known, "__file__", None) != str(path.resolve()) and not hasattr(known, "__harness_code__")
+    )
+    return f"{name}_scenario" if taken else name
 
 
 def from_package(name: str) -> ModuleType:

@@ -12,8 +12,8 @@ from typing import Any
 from harness.control.actions import Action, Collect, HandOver
 from harness.scenario import RESERVED, Plain
 
-_THREAD = re.compile(r"T\d{1,3}(\.\d{1,3}){0,4}")
-_POINT = re.compile(r"[a-z]{1,12}(:[^\s@,]{1,200})?")
+_THREAD = re.compile(r"T\d{1,3}(\.\d{1,6}){0,6}")
+_POINT = re.compile(r"[a-z]{1,12}(:[^\s@,]{1,300})?")
 
 
 @dataclass(frozen=True)

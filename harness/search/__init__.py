@@ -2,5 +2,6 @@
 
 from .explore import Exploration, Runner, explore
 from .portfolio import STRATEGIES
+from .space import Space
 
-__all__ = ["STRATEGIES", "Exploration", "Runner", "explore"]
+__all__ = ["STRATEGIES", "Exploration", "Runner", "Space", "explore"]

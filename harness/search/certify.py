@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .explore import Exploration
+from .extent import extent
 
 
 @dataclass(frozen=True)
@@ -35,11 +36,7 @@ def negative(found: Exploration) -> Certificate:
         return Certificate(False, f"{base}; no point at which a hand-over could matter was seen: inconclusive")
     if found.complete < 1:
         return Certificate(False, f"{base}; not even one preemption was searched exhaustively: inconclusive")
-    return Certificate(
-        True,
-        f"{base}; exhaustive up to {found.complete} preemptions at {len(states)} conflicting states, "
-        f"{len(found.knowledge.contended)} lock points and {own} places of the scenario's own code",
-    )
+    return Certificate(True, f"{base}; {extent(found, own)}")
 
 
 def holds(control_failing: int, replayed_failing: int, under_fix: Exploration) -> Certificate:

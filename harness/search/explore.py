@@ -1,6 +1,7 @@
 """The search: proposals are run, several at a time, and told back in the order they were made.
 
-The order makes a search with the same seed the same search, however fast each run is.
+How many proposals are ahead of what has been told depends on how many have been made, never on the number of jobs or on
+how fast a run is: a search is a function of the program and the seed.
 """
 
 from __future__ import annotations
@@ -16,9 +17,10 @@ from harness.run.job import Job
 from harness.run.report import Report
 from harness.schedule.schedule import Schedule
 
+from .everywhere import Everywhere, Part
 from .knowledge import Knowledge
-from .portfolio import Portfolio
-from .strategy import Ground, Proposal
+from .space import Space
+from .strategy import Proposal
 
 
 class Runner(Protocol):
@@ -39,12 +41,26 @@ class Runner(Protocol):
     def map(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, Report]]: ...
 
 
+@dataclass(frozen=True)
+class Chance:
+    """PCT's bound: at most ``miss`` is the probability that ``runs`` schedules all missed a bug of depth 2 among
+    ``threads`` threads and ``steps`` points."""
+
+    threads: int
+    steps: int
+    runs: int
+    miss: float
+
+
 @dataclass
 class Exploration:
     """What a search did, whether or not it found something.
 
     schedules  how many were run; distinct how many of them differ
     limit      the budget or time that ended it, empty when the strategies had nothing left
+    knowledge, complete   of home, the shape that is searched to the end
+    parts      what was done at each shape, home first
+    void       directives of schedules that found no place to act on
     """
 
     schedules: int = 0
@@ -58,14 +74,22 @@ class Exploration:
     knowledge: Knowledge = field(default_factory=Knowledge)
     controls: list[Report] = field(default_factory=list)
     complete: int = -1
+    parts: list[Part] = field(default_factory=list)
+    chance: Chance | None = None
     points: int = 0
     seconds: float = 0.0
+
+
+def lag(made: int) -> int:
+    """How many proposals may be ahead of what has been told: few at first, when each report teaches most."""
+    return min(32, 2 + made // 12)
 
 
 def explore(
     runner: Runner,
     base: Schedule,
     *,
+    space: Space | None = None,
     fix: str = "none",
     budget: int = 200,
     seconds: float | None = None,
@@ -74,54 +98,66 @@ def explore(
     stop: Callable[[Schedule, Report], bool] = lambda schedule, report: True,
     progress: Callable[[Exploration], None] | None = None,
 ) -> Exploration:
-    """Run schedules until ``stop`` says so of a failure, the strategies are done, or a limit is reached."""
+    """Run schedules until ``stop`` says so of a failure, the strategies are done, or a limit is reached.
+
+    base   home: threads and axes of the schedules
+    space  draws other thread counts and axes too; its home is ``base``
+    """
     found = Exploration()
-    ground = Ground(base, found.knowledge, Random(seed), restored=runner.restored)
-    portfolio = Portfolio(ground, strategy)
+    portfolio = Everywhere(space or Space(base), found.knowledge, Random(seed), runner.restored, strategy)
     began = time.monotonic()
+    waiting: deque[Proposal] = deque()  # made, not started
     flying: deque[tuple[Proposal, int]] = deque()
     stopping = False
-
-    def launch() -> Iterator[None]:
-        while len(flying) < runner.jobs and found.schedules + len(flying) < budget:
-            proposal = portfolio.next()
-            if proposal is None:
-                return
-            flying.append((proposal, runner.start(Job(proposal.schedule, fix, proposal.online))))
-            yield
-
-    while True:
-        if not stopping:
-            for _ in launch():
-                pass
-        if not flying:
-            break
-        proposal, number = flying.popleft()
-        report = runner.wait(number)
-        if stopping:
-            continue
-        _count(found, proposal, report)
-        portfolio.told(proposal, report)
-        if report.failed:
-            schedule = proposal.schedule.with_directives(report.directives)
-            found.failures.append((schedule, report))
-            stopping = stop(schedule, report)
-        if seconds is not None and time.monotonic() - began > seconds and not stopping:
-            found.limit, stopping = f"{seconds:g} s", True
-        if progress is not None:
-            progress(found)
+    try:
+        while True:
+            ahead = len(waiting) + len(flying)
+            while not stopping and ahead < lag(found.schedules) and found.schedules + ahead < budget:
+                proposal = portfolio.next()
+                if proposal is None:
+                    break
+                waiting.append(proposal)
+                ahead += 1
+            while waiting and not stopping and len(flying) < runner.jobs:
+                proposal = waiting.popleft()
+                flying.append((proposal, runner.start(Job(proposal.schedule, fix, proposal.online))))
+            if not flying:
+                break
+            proposal, number = flying.popleft()
+            report = runner.wait(number)
+            if stopping:
+                continue
+            _count(found, proposal, report)
+            portfolio.told(proposal, report)
+            if report.failed:
+                schedule = proposal.schedule.with_directives(report.directives)
+                found.failures.append((schedule, report))
+                stopping = stop(schedule, report)
+            if seconds is not None and time.monotonic() - began > seconds and not stopping:
+                found.limit, stopping = f"{seconds:g} s", True
+            if progress is not None:
+                progress(found)
+    finally:
+        portfolio.close()
     if not stopping and found.schedules >= budget:
         found.limit = f"{budget} schedules"
-    exhaustive = next((s for s in portfolio.strategies if s.name == "exhaustive"), None)
-    found.complete = exhaustive.complete() if exhaustive is not None and not stopping else -1  # type: ignore[attr-defined]
+    found.complete = portfolio.home.complete() if not stopping else -1
+    found.parts, found.chance = portfolio.parts(), _chance(portfolio)
     found.distinct = len(found.digests)
     found.seconds = time.monotonic() - began
     return found
 
 
+def _chance(portfolio: Everywhere) -> Chance | None:
+    pct = portfolio.home.depth_two()
+    if pct is None or not pct.runs:
+        return None
+    return Chance(pct.ground.base.threads, pct.steps, pct.runs, pct.miss())
+
+
 def _count(found: Exploration, proposal: Proposal, report: Report) -> None:
     found.schedules += 1
-    found.void += report.void
+    found.void += report.void if proposal.online is None else 0
     found.not_aligned += bool(report.unused)
     found.digests.add(report.digest)
     found.by_strategy[proposal.strategy] = found.by_strategy.get(proposal.strategy, 0) + 1

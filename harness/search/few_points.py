@@ -1,4 +1,8 @@
-"""Random hand-overs at few points: one to three, drawn among those worth it."""
+"""Random hand-overs at few points: a run that is known, and one hand-over more behind its last.
+
+What comes before the new hand-over is what that run showed, so that the point is there and the target can run: that is
+what keeps few proposals void.
+"""
 
 from __future__ import annotations
 
@@ -6,56 +10,65 @@ from dataclasses import replace
 
 from harness.control.actions import HandOver
 from harness.run.report import Report
-from harness.schedule.schedule import Directive
+from harness.schedule.schedule import Directive, Schedule
 
+from .knowledge import ends
 from .strategy import MOST, STALE, Ground, Proposal
 
 _TRIES = 40
+_MOST_DIRECTIVES = 3
+_KEPT = 64  # runs that are extended
 
 
 class FewPoints:
     name = "random"
-    share = 0.35
+    share = 0.3
 
     def __init__(self, ground: Ground) -> None:
         self.ground = ground
-        self._reports: list[Report] = []
-        self._seen: set[tuple[object, ...]] = set()
+        self._controls: list[tuple[Schedule, Report]] = []
+        self._switched: list[tuple[Schedule, Report]] = []
         self._digests: set[str] = set()
         self._stale = 0
         self._made = 0
 
     def told(self, proposal: Proposal, report: Report) -> None:
-        self._seen.add(proposal.key)
-        if proposal.strategy == self.name:
-            self._stale = self._stale + 1 if report.digest in self._digests else 0
+        news = report.digest not in self._digests
         self._digests.add(report.digest)
-        if proposal.strategy == "control" or (report.switches and len(self._reports) < 64):
-            self._reports.append(report)
+        if proposal.strategy == self.name:
+            self._stale = 0 if news else self._stale + 1
+        if proposal.strategy == "control":
+            self._controls.append((proposal.schedule, report))
+        elif news and 0 < len(report.directives) < _MOST_DIRECTIVES and len(self._switched) < _KEPT:
+            self._switched.append((proposal.schedule.with_directives(report.directives), report))
 
     def next(self) -> Proposal | None:
-        if self._stale >= STALE or self._made >= MOST:
+        if self._stale >= STALE or self._made >= MOST or not self._controls:
             return None
-        random, base = self.ground.random, self.ground.base
         for _ in range(_TRIES):
-            if not self._reports:
-                return None
-            report = random.choice(self._reports)
-            least = 2 if random.random() < 0.8 else 1
-            points = list(self.ground.knowledge.candidates(report, least=least))
-            points = points or list(self.ground.knowledge.candidates(report))
-            if not points:
-                continue
-            count = min(len(points), random.choice((1, 1, 1, 2, 2, 3)))
-            directives = []
-            for point in sorted(random.sample(points, count), key=lambda candidate: candidate.position):
-                others = [name for name in report.threads if name != point.thread]
-                if others:
-                    directives.append(Directive(point.thread, point.point, point.n, HandOver(random.choice(others))))
-            first = random.randrange(base.threads)
-            proposal = Proposal(replace(base, first=first, directives=tuple(directives)), self.name)
-            if directives and proposal.key not in self._seen:
-                self._seen.add(proposal.key)
+            proposal = self._draw()
+            if proposal is not None and not self.ground.made(proposal):
                 self._made += 1
                 return proposal
         return None
+
+    def _draw(self) -> Proposal | None:
+        random, knowledge = self.ground.random, self.ground.knowledge
+        further = bool(self._switched) and random.random() < 0.35
+        schedule, report = random.choice(self._switched if further else self._controls)
+        since = report.switches[-1][2] if report.switches else 0
+        hot = 0.9 if knowledge.states() else 0.5  # locks and markers alone are not where everything happens
+        points = list(knowledge.candidates(report, since, least=2)) if random.random() < hot else []
+        if points:
+            point = random.choice(points)
+        else:
+            points = list(knowledge.candidates(report, since))
+            if not points:
+                return None
+            # rather late: who has only just begun has shared nothing yet
+            point = points[max(random.randrange(len(points)), random.randrange(len(points)))]
+        others = [name for name, end in ends(report).items() if name != point.thread and end > point.position]
+        if not others:
+            return None
+        directive = Directive(point.thread, point.point, point.n, HandOver(random.choice(others)))
+        return Proposal(replace(schedule, directives=(*schedule.directives, directive)), self.name)

@@ -52,9 +52,9 @@ class Knowledge:
         return sum(1 for state in self.writers if self.conflicting(state))
 
     def conflicting(self, state: str) -> bool:
-        """Written by one thread and touched by another."""
+        """Written by one thread and touched by another. What C holds behind a getter may be touched unseen."""
         writers = self.writers.get(state, set())
-        return bool(writers) and len(writers | self.touchers[state]) > 1
+        return bool(writers) and (state.endswith("()") or len(writers | self.touchers[state]) > 1)
 
     def states(self) -> list[str]:
         return sorted(state for state in self.writers if self.conflicting(state))
@@ -68,7 +68,7 @@ class Knowledge:
             return 2 if point in self.contended else 0
         if kind in ("marker", "start"):
             return 2
-        return 1 if kind in ("call", "line") else 0
+        return 1 if kind in ("call", "line", "op", "return") else 0
 
     def candidates(self, report: Report, since: int = 0, least: int = 1) -> Iterator[Candidate]:
         """Points of a run worth at least ``least``, from log position ``since`` on.
@@ -85,3 +85,12 @@ class Knowledge:
             last[thread] = (place, Candidate(thread, point, n, position))
         for _, candidate in sorted(last.values(), key=lambda item: item[1].position):
             yield candidate
+
+
+def ends(report: Report) -> dict[str, int]:
+    """Where in the log each thread ended; one that went on to the last has the length of the log."""
+    found = dict.fromkeys(report.threads, len(report.log))
+    for place, (thread, point, _) in enumerate(report.log):
+        if point == "end":
+            found[thread] = place
+    return found

@@ -7,10 +7,16 @@ from typing import Any
 from harness.control.actions import Decider
 
 from .pct import PCTDecider
+from .surw import SURWDecider
+from .walk import WalkDecider
 
 
 def make(online: dict[str, Any]) -> Decider:
     """Raises ValueError for a kind that is none."""
     if online["kind"] == "pct":
         return PCTDecider(online["order"], online["changes"], online["watch"])
+    if online["kind"] == "surw":
+        return SURWDecider(online["seed"], online["weights"], online["watch"])
+    if online["kind"] == "walk":
+        return WalkDecider(online["seed"], online["stay"])
     raise ValueError(f"no strategy {online['kind']!r} decides while running")

@@ -16,6 +16,8 @@ from harness.run.report import Report
 
 from .strategy import MOST, STALE, Ground, Proposal
 
+_TRIES = 20
+
 
 class PCT:
     """Proposes seeds; :class:`PCTDecider` decides in the run."""
@@ -26,6 +28,8 @@ class PCT:
         self.name = f"pct{depth}"
         self.share = share
         self.steps = 1
+        self.runs = 0  # made with the present number of steps
+        self._drawn: set[tuple[tuple[int, ...], tuple[int, ...]]] = set()
         self._digests: set[str] = set()
         self._stale = 0
         self._made = 0
@@ -34,8 +38,12 @@ class PCT:
         if proposal.strategy == self.name:
             self._stale = self._stale + 1 if report.digest in self._digests else 0
         self._digests.add(report.digest)
-        worth = self.ground.knowledge.worth
-        self.steps = max(self.steps, sum(1 for _, point, _ in report.log if worth(point) >= self._least()))
+        worth, least = self.ground.knowledge.worth, self._least()
+        steps = max(self.steps, sum(1 for _, point, _ in report.log if worth(point) >= least))
+        if steps > self.steps:
+            self.steps, self.runs = steps, 0
+        if proposal.online is not None and proposal.strategy == self.name and proposal.online["steps"] == self.steps:
+            self.runs += 1
 
     def _least(self) -> int:
         """Count state points where there are any, all places of the scenario's own code where there are none."""
@@ -45,24 +53,34 @@ class PCT:
     def next(self) -> Proposal | None:
         if self._stale >= STALE or self._made >= MOST // 2:  # two depths share one turn
             return None
-        self._made += 1
         random, knowledge = self.ground.random, self.ground.knowledge
         least = self._least()
         watch = sorted(point for point in knowledge.points if knowledge.worth(point) >= least)
         if not watch:
             return None
-        order = random.sample(range(self.ground.base.threads), self.ground.base.threads)
-        online = {
-            "kind": "pct",
-            "order": order,
-            "changes": sorted(random.randint(1, self.steps) for _ in range(self.depth - 1)),
-            "watch": watch,
-        }
+        for _ in range(_TRIES):
+            order = random.sample(range(self.ground.base.threads), self.ground.base.threads)
+            changes = sorted(random.randint(1, self.steps) for _ in range(self.depth - 1))
+            if (drawn := (tuple(order), tuple(changes))) not in self._drawn:
+                break
+        else:
+            return None
+        self._drawn.add(drawn)
+        self._made += 1
+        online = {"kind": "pct", "order": order, "changes": changes, "watch": watch, "steps": self.steps}
         return Proposal(replace(self.ground.base, first=order[0], directives=()), self.name, online)
 
     def bound(self) -> float:
         """The paper's lower bound on the probability that one schedule hits a bug of this depth."""
         return 1 / (self.ground.base.threads * self.steps ** (self.depth - 1))
+
+    def miss(self) -> float:
+        """At most so probable is it that the schedules made so far all missed a bug of this depth.
+
+        Only those count that were drawn with the present number of steps. None is drawn twice, which makes a miss less
+        probable than independent draws do.
+        """
+        return (1 - self.bound()) ** self.runs
 
 
 class PCTDecider:

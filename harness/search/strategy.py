@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from random import Random
 from typing import Any, Protocol
 
@@ -25,7 +25,7 @@ class Proposal:
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """Equal for proposals that would be the same run."""
+        """Equal for proposals of one shape that would be the same run."""
         online = tuple(sorted((k, repr(v)) for k, v in self.online.items())) if self.online else ()
         return (self.schedule.first, self.schedule.threads, self.schedule.directives, online)
 
@@ -39,17 +39,27 @@ class Strategy(Protocol):
     def next(self) -> Proposal | None: ...
 
     def told(self, proposal: Proposal, report: Report) -> None:
-        """Called for every run of the search, in order, whoever proposed it."""
+        """Called for every run of its shape, in order, whoever proposed it."""
         ...
 
 
 @dataclass
 class Ground:
-    """What every strategy starts from: the plain schedules (no directives), knowledge shared by all, randomness."""
+    """What every strategy of one shape starts from.
+
+    base      the shape: a schedule without directives
+    flying    keys of proposals made and not told yet, whoever made them
+    ran       keys of what has run, whoever proposed it, with the report while that may still be extended
+    restored  states that some function saves and later stores back
+    """
 
     base: Schedule
     knowledge: Knowledge
     random: Random
     collections: bool = True
-    #: states that some function saves and later stores back
     restored: frozenset[str] = frozenset()
+    flying: set[tuple[Any, ...]] = field(default_factory=set)
+    ran: dict[tuple[Any, ...], Report | None] = field(default_factory=dict)
+
+    def made(self, proposal: Proposal) -> bool:
+        return proposal.key in self.flying or proposal.key in self.ran

@@ -1,113 +1,121 @@
-"""The static scan: which process-wide names do functions write, and who reads them.
+"""The static scan: which states are there, and who touches them.
 
-A *state* is a module global, or an attribute of a module or class, that some function (not a module or class body,
-which runs once) writes. Everything that reads or writes one, through whichever namespace, gets a site.
+Two passes over the bytecode of every function (not of module and class bodies, which run once): the first finds the
+states, by kind (:mod:`harness.states.kinds`); the second gives everything that touches one a site.
 """
 
 from __future__ import annotations
 
-import dis
-import sys
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Mapping, Sequence, Set
 from types import CodeType, ModuleType
 
 from .codes import Access, CodeSites, Table, key_of
 from .declared import DECLARED
-from .resolve import Touch, touches
+from .flow import Flow
+from .kinds import ALL, KINDS, Found
+from .kinds.makers import makers
+from .kinds.operators import operators
+from .kinds.releases import releases
+from .modules import file_module, functions, module_code, modules_of
+from .saves import Saves
 
-_WRITES = bytes(dis.opmap[name] for name in ("STORE_GLOBAL", "DELETE_GLOBAL", "STORE_ATTR", "DELETE_ATTR"))
-
-
-def modules_of(names: Sequence[str]) -> list[ModuleType]:
-    """The loaded modules that are, or lie below, one of ``names``; by name."""
-    found = {}
-    for name, module in list(sys.modules.items()):
-        if module is not None and any(name == want or name.startswith(want + ".") for want in names):
-            found[name] = module
-    return [found[name] for name in sorted(found)]
+Function = tuple[ModuleType, CodeType, str, bool]
 
 
-def _module_code(module: ModuleType) -> CodeType | None:
-    """The module's code as compiled: it holds every function in the file, however decorated."""
-    known = getattr(module, "__harness_code__", None)
-    if known is not None:
-        return known
-    spec = getattr(module, "__spec__", None)
-    loader = getattr(spec, "loader", None)
-    if spec is None or loader is None or not hasattr(loader, "get_code"):
-        return None
-    try:
-        return loader.get_code(spec.name)
-    except (ImportError, OSError, SyntaxError):
-        return None
+def scan(
+    names: Sequence[str],
+    fine: Sequence[ModuleType] = (),
+    points: Sequence[str] = ALL,
+    entries: Sequence[str] = (),
+) -> Table:
+    """Scan the loaded modules below ``names`` and those of ``fine``, whose functions get all their places as points.
 
-
-def functions(code: CodeType, prefix: str = "") -> Iterator[tuple[CodeType, str, bool]]:
-    """(code, qualified name, is a function) of everything nested in ``code``."""
-    for const in code.co_consts:
-        if isinstance(const, CodeType):
-            name = f"{prefix}{const.co_name}"
-            is_function = bool(const.co_flags & 0x02)  # CO_NEWLOCALS: not a class body
-            yield const, name, is_function
-            yield from functions(const, f"{name}.<locals>." if is_function else f"{name}.")
-
-
-def scan(names: Sequence[str], fine: Sequence[ModuleType] = ()) -> Table:
-    """Scan the loaded modules below ``names`` and those of ``fine``, whose functions get all their places as points."""
-    table = Table()
-    modules = modules_of(names)
+    ``points``: which kinds. ``entries``: packages every start of whose functions is a point.
+    """
+    table = Table(points=tuple(points))
     fine_names = {module.__name__ for module in fine}
-    modules += [module for module in fine if module.__name__ not in {m.__name__ for m in modules}]
+    at_entry = {module.__name__ for module in modules_of(entries)} if "entries" in points else set()
+    modules = {module.__name__: module for module in (*modules_of([*names, *entries]), *fine)}
     table.modules = len(modules)
+    table.files = {vars(module).get("__file__") or f"{name}.py": name for name, module in modules.items()}
 
-    code_list: list[tuple[ModuleType, CodeType, str]] = []
-    for module in modules:
-        top = _module_code(module)
+    code_list: list[Function] = []
+    for module in modules.values():
+        top = module_code(module)
         if top is not None:
-            code_list += [(module, code, name) for code, name, is_function in functions(top) if is_function]
+            is_fine = module.__name__ in fine_names
+            code_list += [(module, code, name, is_fine) for code, name, is_function in functions(top) if is_function]
 
-    owners = {module.__name__ for module in modules}
-    known: dict[int, list[Touch]] = {}
-    states: set[str] = set()
-    for index, (module, code, name) in enumerate(code_list):
-        if any(op in _WRITES for op in code.co_code[::2]):
-            known[index] = list(touches(code, module, name))
-            for touch in known[index]:
-                if touch.write:
-                    states.add(f"{touch.owner}.{touch.name}")
-    states = {state for state in states if _within(state, owners)}
-    last_names = {state.rpartition(".")[2] for state in states}
-
-    saves: dict[str, set[str]] = {}
-    for index, (module, code, name) in enumerate(code_list):
-        is_fine = module.__name__ in fine_names
-        sites: dict[int, list[Access]] = {}
-        if index in known or not last_names.isdisjoint(code.co_names):
-            found = known.get(index) or list(touches(code, module, name))
-            sites = sites_among(found, states)
-            for state in _saved_and_restored(found):
-                if state in states:
-                    saves.setdefault(state, set()).add(name)
-        if sites or is_fine:
-            table.codes[key_of(code)] = CodeSites(module.__name__, name, code, sites, fine=is_fine)
-    table.save_restore = sorted(saves)
-    _add_declared(table, states, code_list)
-    table.states = sorted(states)
+    known: dict[int, Found] = {}
+    _find_states(table, code_list, known, set(modules))
+    _find_sites(table, code_list, known, at_entry)
+    _add_declared(table, code_list)
+    table.states = sorted(set(table.states).union(*table.by_kind.values()))
     return table
 
 
-def sites_among(found: Iterable[Touch], states: Container[str]) -> dict[int, list[Access]]:
-    """Instruction offset -> accesses, for the touches that are of ``states``."""
+def _found(index: int, function: Function, known: dict[int, Found]) -> Found:
+    if index not in known:
+        module, code, name, fine = function
+        known[index] = Found(module, name, code, Flow(code, module, name).run(), fine)
+    return known[index]
+
+
+def _find_states(table: Table, code_list: list[Function], known: dict[int, Found], owners: set[str]) -> None:
+    for name, kind in KINDS.items():
+        if name not in table.points:
+            continue
+        states: set[str] = set()
+        for index, function in enumerate(code_list):
+            if kind.may_make(function[1], function[3]):
+                states.update(kind.makes(_found(index, function, known)))
+        table.by_kind[name] = {s for s in states if _within(s, owners)} if kind.within else states
+
+
+def _find_sites(table: Table, code_list: list[Function], known: dict[int, Found], at_entry: set[str]) -> None:
+    words = {name: KINDS[name].words(states) for name, states in table.by_kind.items()}
+    saves = Saves()
+    for index, function in enumerate(code_list):
+        module, code, _, fine = function
+        sites: dict[int, list[Access]] = {}
+        touched = [kind for kind in words if not words[kind].isdisjoint(code.co_names)]
+        if touched:
+            found = _found(index, function, known)
+            sites = sites_among(found, {kind: table.by_kind[kind] for kind in touched})
+            saves.look(found)
+        is_entry = module.__name__ in at_entry
+        if sites or fine or is_entry:
+            table.codes[key_of(code)] = complete(_found(index, function, known), sites, table.points, is_entry)
+    every = set().union(*table.by_kind.values())
+    table.save_restore = sorted(every.intersection(saves.states()))
+
+
+def complete(found: Found, sites: dict[int, list[Access]], points: Sequence[str], entered: bool = False) -> CodeSites:
+    """Sites with what else is known of the code."""
+    made = CodeSites(found.module.__name__, found.qualname, found.code, sites, fine=found.fine)
+    made.entered = entered or found.fine
+    made.makers = makers(found.events)
+    if found.fine and "operators" in points:
+        made.before = operators(found.events)
+    if found.fine and "releases" in points:
+        made.releases = releases(found.events)
+    return made
+
+
+def sites_among(found: Found, states: Mapping[str, Set[str]]) -> dict[int, list[Access]]:
+    """Instruction offset -> accesses, for those that are of ``states``, given by kind."""
     sites: dict[int, list[Access]] = {}
-    for touch in found:
-        state = f"{touch.owner}.{touch.name}"
-        if state in states:
-            sites.setdefault(touch.offset, []).append(Access(state, touch.write))
+    for name, of_kind in states.items():
+        for offset, access in KINDS[name].sites(found, of_kind):
+            here = sites.setdefault(offset, [])
+            if access not in here:
+                here.append(access)
     return sites
 
 
 def _within(state: str, owners: set[str]) -> bool:
     """Only names of the scanned modules: a module outside them was not searched for readers."""
+    state = state.replace(":", ".")
     while "." in state:
         state = state.rpartition(".")[0]
         if state in owners:
@@ -115,24 +123,13 @@ def _within(state: str, owners: set[str]) -> bool:
     return False
 
 
-def _saved_and_restored(found: list[Touch]) -> Iterator[str]:
-    """States read into a local that is later stored back by the same function."""
-    saved: dict[str, set[str]] = {}
-    for touch in found:
-        state = f"{touch.owner}.{touch.name}"
-        if touch.saved_to:
-            saved.setdefault(state, set()).add(touch.saved_to)
-        elif touch.write and touch.stored_from in saved.get(state, ()):
-            yield state
-
-
-def _add_declared(table: Table, states: set[str], code_list: list[tuple[ModuleType, CodeType, str]]) -> None:
-    by_name = {f"{module.__name__}:{name}": (module, code, name) for module, code, name in code_list}
+def _add_declared(table: Table, code_list: list[Function]) -> None:
+    by_name = {f"{module.__name__}:{name}": (module, code, name) for module, code, name, _ in code_list}
     for row in DECLARED:
         present = [by_name[f] for f in row.writers if f in by_name]
         if not present:
             continue
-        states.add(row.state)
+        table.states.append(row.state)
         if row.save_restore:
             table.save_restore = sorted({*table.save_restore, row.state})
         for function in (*row.writers, *row.readers):
@@ -145,9 +142,4 @@ def _add_declared(table: Table, states: set[str], code_list: list[tuple[ModuleTy
                     sites.entry.append(Access(row.state, False))
 
 
-def file_module(module: ModuleType, code: CodeType) -> None:
-    """Remember the code a scenario file was executed from, so that it can be scanned like any module."""
-    module.__harness_code__ = code  # type: ignore[attr-defined]
-
-
-__all__ = ["file_module", "functions", "modules_of", "scan"]
+__all__ = ["file_module", "functions", "modules_of", "scan", "sites_among"]

@@ -29,7 +29,12 @@ def _owner(state: str) -> tuple[Any, str]:
 
 
 def fetch(state: str) -> Any:
-    """Raises LookupError where it is not set now."""
+    """Raises LookupError where it is not set now. What C holds is asked of its getter."""
+    if state.endswith("()"):
+        try:
+            return fetch(state.removesuffix("()"))()
+        except TypeError:  # it wants to know more
+            raise LookupError(state) from None
     owner, name = _owner(state)
     space = vars(owner) if hasattr(owner, "__dict__") else {}
     if name not in space:
@@ -45,7 +50,9 @@ def fetch_or_unset(state: str) -> Any:
 
 
 def assign(state: str, value: Any) -> None:
-    """Make it ``value``, or unset it. Nothing where it cannot be set."""
+    """Make it ``value``, or unset it. Nothing where it cannot be set, as what C holds."""
+    if state.endswith("()"):
+        return
     try:
         owner, name = _owner(state)
         if value is not UNSET:

@@ -28,7 +28,7 @@ def body(turns):
 def check(turns, results):
     assert not turns.overlaps, "two at a time"
 
-scenario = Scenario([body], setup=Turns, check=check, threads=(2, 5), axes={"depth": [1, 2]})
+scenario = Scenario([body], setup=Turns, check=check, threads=(2, 5), axes={"depth": [1, 2]}, points=["names"])
 """
 
 GARBAGE = """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ..places import NEEDS_SETTRACE
 
@@ -18,6 +18,10 @@ class Backend(Protocol):
     def enter(self, controller: Controller, me: Managed) -> None: ...
 
     def leave(self, me: Managed) -> None: ...
+
+    def activate(self, shared: Any) -> None:
+        """Set-up is done, and the bodies will be given ``shared``."""
+        ...
 
 
 def make(instruments: Instruments) -> Backend:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from types import CodeType, FunctionType
+from types import CodeType, FrameType, FunctionType
 from typing import TYPE_CHECKING, Any
 
 from .. import raw
@@ -25,7 +25,9 @@ def calls(own: Monitoring) -> tuple[Any, Any, Any]:
             return None
         found = local.get(id(code))
         if (found is None or not found.fine) and not thread.me.pending:
-            return own.climb.no_more(own.tool, code)
+            own.climb.no_more(own.tool, code)
+            if found is None or not found.by_call or offset not in found.acts or not found.acts[offset].accesses:
+                return None
         if not own.climb.is_call(code, offset) if found is None else offset not in found.acts:
             return None  # super().name: no check of the eval breaker
         starts = starts_with(called)
@@ -36,7 +38,7 @@ def calls(own: Monitoring) -> tuple[Any, Any, Any]:
                 thread.place(me)
         elif starts is Starts.C:
             thread.calls.append((code, offset, thread.starts))
-        elif found is not None and found.fine:  # no place, but settrace, which cannot tell, has a point
+        elif found is not None and found.fine:  # no place, but a point: settrace has one too
             pass_points(thread, found.acts[offset].points, sys._getframe(1), observed=False)
         return None
 
@@ -49,6 +51,13 @@ def calls(own: Monitoring) -> tuple[Any, Any, Any]:
                 return starts == thread.starts
         return False
 
+    def accessed(thread: Thread, accesses: tuple[str, ...], offset: int, frame: FrameType) -> None:
+        """A call that is an access is told of before its place, not at the next instruction."""
+        armed = thread.armed
+        if armed is not None and armed[0] is frame and armed[1].offset == offset:
+            thread.armed = armed[2]
+        pass_points(thread, accesses, frame)
+
     def on_c_return(code: CodeType, offset: int, called: Any, first: Any) -> None:
         thread = inside.get(get_ident())
         if thread is None or not thread.calls or type(called) is FunctionType:
@@ -56,8 +65,10 @@ def calls(own: Monitoring) -> tuple[Any, Any, Any]:
         if not returned(thread, code, offset):
             return
         me = thread.me
-        thread.place(me)
         found = local.get(id(code))
+        if found is not None and found.acts[offset].accesses:
+            accessed(thread, found.acts[offset].accesses, offset, sys._getframe(1))
+        thread.place(me)
         if found is None:
             return
         points = found.acts[offset].points

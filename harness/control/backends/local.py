@@ -19,22 +19,24 @@ class Local:
     """acts     what to do, by offset
     watched  offsets whose INSTRUCTION event is wanted, with the act to arm there, if any
     fine     calls and jumps are points too
+    by_call  some accesses are calls
     events   the local events it needs at all times
     """
 
-    __slots__ = ("_calls", "_jumps", "acts", "entry", "events", "exit", "fine", "watched")
+    __slots__ = ("_calls", "_jumps", "acts", "by_call", "entry", "events", "exit", "fine", "watched")
 
     def __init__(self, found: Instrumented) -> None:
         self.acts = found.acts
         self.entry = found.entry
         self.exit = found.exit
         self.fine = found.sites.fine
-        reported = [act for act in found.acts.values() if act.kind in (Kind.ACCESS, Kind.STEP)]
         self.watched: dict[int, Act | None] = {}
+        reported = [act for act in found.acts.values() if _is_reported(act)]
         for act in reported:
             for offset in act.follows:
                 self.watched[offset] = None
-        self.watched.update((act.offset, act) for act in reported)
+        self.watched.update((act.offset, act) for act in found.acts.values() if act.before or _is_reported(act))
+        self.by_call = any(act.accesses for act in found.acts.values())
         self._calls = sorted(offset for offset, act in found.acts.items() if act.kind is Kind.CALL)
         self._jumps = any(act.kind is Kind.JUMP for act in found.acts.values())
         of = MONITORING.events
@@ -43,12 +45,19 @@ class Local:
             self.events |= of.PY_RETURN | of.PY_YIELD
         if self.fine:
             self.events |= of.CALL | of.JUMP
+        if self.by_call:
+            self.events |= of.CALL
 
     def place_between(self, before: int, offset: int) -> bool:
         """May there be a place between these two accesses? Calls are not counted in code that is not fine."""
         if self._jumps or before >= offset:
             return True
         return bisect_right(self._calls, before) != bisect_right(self._calls, offset)
+
+
+def _is_reported(act: Act) -> bool:
+    """Seen at an instruction that follows it; ``before`` is passed on arrival."""
+    return act.kind in (Kind.ACCESS, Kind.STEP) or bool(act.accesses) or act.releases is not None
 
 
 class Thread:

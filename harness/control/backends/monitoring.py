@@ -20,8 +20,9 @@ from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any
 
 from .. import raw
+from ..gives_up import released
 from ..instrument import OURS
-from ..places import Kind
+from ..places import Act, Kind
 from . import tool
 from .calls import calls, jumps
 from .climb import Climb
@@ -55,6 +56,16 @@ class Monitoring:
     def leave(self, me: Managed) -> None:
         self.inside.pop(me.ident, None)
 
+    def activate(self, shared: Any) -> None:
+        before = self.instruments.reach
+        self.instruments.activate(shared)
+        if self.instruments.reach is not before and tool.owner() is self:
+            for code in self._codes:
+                if id(code) not in self.instruments.by_id:
+                    self.local.pop(id(code), None)
+                    MONITORING.set_local_events(self.tool, code, 0)
+            MONITORING.restart_events()  # code that was of no interest is asked about again
+
     # ---------------------------------------------------------------- used by ``tool``
 
     def callbacks(self) -> dict[int, Any]:
@@ -85,12 +96,12 @@ class Monitoring:
         self._codes.clear()
         self.local.clear()
 
-    def known(self, code: CodeType) -> Local | None:
-        """Called once for each code object that starts: it gets its local events, or None."""
+    def known(self, code: CodeType, frame: FrameType) -> Local | None:
+        """Called for code that starts, until something is known of it: it gets its local events, or None."""
         instruments = self.instruments
         found = instruments.by_id.get(id(code), _MISSING)
         if found is _MISSING:
-            found = instruments.resolve(code)
+            found = instruments.resolve(code, frame)
         if found is None or found is OURS:
             return None
         local = self.local[id(code)] = Local(found)
@@ -101,11 +112,13 @@ class Monitoring:
 
 def _starts(own: Monitoring) -> tuple[Any, Any, Any]:
     """PY_START and PY_RESUME, which are places; PY_THROW, which is not."""
-    inside, local, get_ident = own.inside, own.local, raw.get_ident
+    inside, local, get_ident, getframe = own.inside, own.local, raw.get_ident, sys._getframe
     disable = MONITORING.DISABLE
 
     def started(thread: Thread, found: Local, checks: bool, frame: FrameType) -> None:
         me = thread.me
+        if me.muted:
+            return
         thread.starts += 1
         if checks:
             me.places += 1
@@ -119,22 +132,24 @@ def _starts(own: Monitoring) -> tuple[Any, Any, Any]:
             own.climb.watch(own.tool, frame)
 
     def on_start(code: CodeType, offset: int) -> Any:
-        found = local.get(id(code)) or own.known(code)
-        if found is None:
-            return disable
+        found = local.get(id(code)) or own.known(code, getframe(1))
         thread = inside.get(get_ident())
+        if found is None:
+            if thread is not None and thread.me.pending and not thread.me.muted and own.instruments.by_id.get(id(code)) is not OURS:
+                thread.place(thread.me)
+            return disable if id(code) in own.instruments.by_id else None
         if thread is not None:
-            started(thread, found, True, sys._getframe(1))
+            started(thread, found, True, getframe(1))
         return None
 
     def on_resume(code: CodeType, offset: int) -> Any:
-        found = local.get(id(code)) or own.known(code)
+        found = local.get(id(code)) or own.known(code, getframe(1))
         if found is None:
             return disable
         thread = inside.get(get_ident())
         if thread is not None:
             # the lowest two bits of RESUME: 0 a start, 1 behind yield, 2 yield from, 3 await
-            started(thread, found, code.co_code[offset + 1] & 3 < 2, sys._getframe(1))
+            started(thread, found, code.co_code[offset + 1] & 3 < 2, getframe(1))
         return None
 
     def on_throw(code: CodeType, offset: int, error: BaseException) -> None:
@@ -143,7 +158,7 @@ def _starts(own: Monitoring) -> tuple[Any, Any, Any]:
             return
         found = local.get(id(code))
         if found is not None:
-            started(thread, found, False, sys._getframe(1))
+            started(thread, found, False, getframe(1))
 
     return on_start, on_resume, on_throw
 
@@ -152,6 +167,22 @@ def _instruction(own: Monitoring) -> Any:
     """Report what was armed in this frame, then arm."""
     inside, local, get_ident, getframe = own.inside, own.local, raw.get_ident, sys._getframe
     disable, missing = MONITORING.DISABLE, _MISSING
+
+    def executed(thread: Thread, found: Local, done: Act, code: CodeType, frame: FrameType) -> None:
+        me = thread.me
+        if not found.fine:
+            last, thread.last = thread.last, (code, done.offset, thread.starts)
+            same = last[0] is code and last[2] == thread.starts
+            if not same or found.place_between(last[1], done.offset):
+                me.places += 1
+        if done.kind is Kind.CALL:
+            pass_points(thread, done.accesses, frame)
+        elif done.kind is not Kind.NOTHING:
+            pass_points(thread, done.points, frame, done.kind is Kind.ACCESS)
+        if done.releases is not None:
+            released(me, done.releases, frame)
+        if me.pending:
+            own.climb.watch(own.tool, frame)
 
     def on_instruction(code: CodeType, offset: int) -> Any:
         found = local.get(id(code))
@@ -174,16 +205,15 @@ def _instruction(own: Monitoring) -> Any:
                 thread.armed = armed[2]
                 done = armed[1]
                 if offset in done.follows:
-                    if not found.fine:
-                        last, thread.last = thread.last, (code, done.offset, thread.starts)
-                        same = last[0] is code and last[2] == thread.starts
-                        if not same or found.place_between(last[1], done.offset):
-                            thread.me.places += 1
-                    pass_points(thread, done.points, frame, done.kind is Kind.ACCESS)
-                    if thread.me.pending:
-                        own.climb.watch(own.tool, frame)
+                    executed(thread, found, done, code, frame)
         if act is not None:
-            thread.armed = (frame, act, thread.armed)
+            if act.before:
+                pass_points(thread, act.before, frame, observed=False)
+                thread.me.places += 1  # it may start a function, which we don't see
+                if thread.me.pending:
+                    MONITORING.restart_events()  # and which shall be a place: those told of no more are told of again
+            if act.kind is not Kind.NOTHING or act.releases is not None:
+                thread.armed = (frame, act, thread.armed)
         return None
 
     return on_instruction

@@ -11,8 +11,14 @@ import sys
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
+from harness.states.kinds.makers import SUSPENDED
+
+from .. import active
+from ..gives_up import released
 from ..instrument import OURS
+from ..look import makes_generator
 from ..places import Act, Kind
+from ..raw import get_ident
 
 if TYPE_CHECKING:
     from ..controller import Controller
@@ -32,6 +38,9 @@ class SetTrace:
     def leave(self, me: Managed) -> None:
         sys.settrace(None)
 
+    def activate(self, shared: Any) -> None:
+        self.instruments.activate(shared)
+
 
 def _tracer(controller: Controller, me: Managed, instruments: Instruments) -> Any:
     by_id, resolve = instruments.by_id, instruments.resolve
@@ -41,8 +50,8 @@ def _tracer(controller: Controller, me: Managed, instruments: Instruments) -> An
         code = frame.f_code
         found = by_id.get(id(code), _MISSING)
         if found is _MISSING:
-            found = resolve(code)
-        if found is OURS:
+            found = resolve(code, frame)
+        if found is OURS or me.muted:
             return None
         me.calls += 1
         me.places += 1
@@ -70,38 +79,65 @@ def _local(controller: Controller, me: Managed, found: Instrumented) -> Any:
     armed: Act | None = None
     calls = 0
 
+    def passed(keys: tuple[str, ...], frame: FrameType) -> None:
+        if observer is not None:
+            observer(me, keys, frame)
+        for key in keys:
+            point(me, key)
+
+    def after(act: Act, frame: FrameType, offset: int) -> None:
+        """What has been executed, and is not just an access."""
+        if act.accesses:
+            passed(act.accesses, frame)
+        kind = act.kind
+        if kind is Kind.STEP:
+            for key in act.points:
+                point(me, key)
+        elif kind is not Kind.NOTHING and ((me.calls == calls) if kind is Kind.CALL else (offset < act.offset)):
+            check = not (me.pending and act.maker is not None and makes_generator(act.maker, frame))
+            if check:
+                place(me)
+            if act.points:
+                for key in act.points:
+                    point(me, key)
+                if check:
+                    place(me)
+        if act.releases is not None:
+            released(me, act.releases, frame)
+
     def on_event(frame: FrameType, event: str, arg: Any) -> Any:
         nonlocal armed, calls
         if event == "opcode":
             offset = frame.f_lasti
             if armed is not None:
                 act, armed = armed, None
-                kind = act.kind
-                if kind is Kind.ACCESS:
-                    if observer is not None:
-                        observer(me, act.points, frame)
-                    for key in act.points:
-                        point(me, key)
-                elif kind is Kind.STEP:
-                    for key in act.points:
-                        point(me, key)
-                elif (me.calls == calls) if kind is Kind.CALL else (offset < act.offset):
-                    place(me)
-                    if act.points:
-                        for key in act.points:
-                            point(me, key)
-                        place(me)
+                if act.kind is Kind.ACCESS:
+                    passed(act.points, frame)
+                    if act.releases is not None:
+                        released(me, act.releases, frame)
+                else:
+                    after(act, frame, offset)
             armed = at(offset)
+            if armed is not None and armed.before:
+                for key in armed.before:
+                    point(me, key)
             calls = me.calls
         elif event == "return":
             armed = None
             if leaving:
-                if observer is not None:
-                    observer(me, leaving, frame)
-                for key in leaving:
-                    point(me, key)
+                passed(leaving, frame)
         elif event == "exception":
             armed = None
         return on_event
 
-    return on_event
+    def on_event_anywhere(frame: FrameType, event: str, arg: Any) -> Any:
+        """A generator may be closed in another thread than that which started it, or after the run."""
+        if active.controller is not controller:
+            return None
+        if get_ident() == me.ident:
+            on_event(frame, event, arg)
+            return on_event_anywhere
+        other = controller.by_ident.get(get_ident())
+        return None if other is None else _local(controller, other, found)(frame, event, arg)
+
+    return on_event_anywhere if found.sites.code.co_flags & SUSPENDED else on_event

@@ -1,0 +1,7 @@
+"""What turns a silent failure into a finding, one file each.
+
+In the run's process: :mod:`~harness.oracles.checked` (the scenario's own check), :mod:`~harness.oracles.leaked` (saved
+and restored state), :mod:`~harness.oracles.unraisable` (exceptions that Python only prints),
+:mod:`~harness.oracles.probed` (functions called when the threads have ended). Over runs:
+:mod:`~harness.oracles.sequential` (what no sequential order gives). Runs without a switch go through all of them too.
+"""

@@ -1,0 +1,163 @@
+"""A run's outcome must be that of some order of the threads."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+from support.programs import write
+
+from harness.oracles.sequential import orders
+from harness.run.inline import InlineRunner
+from harness.run.job import Job
+from harness.run.launch import Launcher
+from harness.schedule import Schedule
+from harness.search import Exploration, explore
+
+LOST = """
+class Box:
+    def __init__(self, axes):
+        self.n = 0
+def work():
+    return 1
+def body(box):
+    n = box.n
+    work()
+    box.n = n + 1
+    return {returned}
+scenario = Scenario([body, body], setup=Box{more})
+"""
+
+
+def search(folder: Path, source: str) -> Exploration:
+    with InlineRunner(write(folder, source)) as runner:
+        return explore(runner, Schedule("s", runner.about["threads"][0]), budget=60, stop=lambda s, r: False)
+
+
+def kinds(found: Exploration) -> set[str]:
+    return {report.signature for _, report in found.failures}
+
+
+def test_a_lost_update_needs_no_check(tmp_path: Path) -> None:
+    assert kinds(search(tmp_path, LOST.format(returned="None", more=""))) == {"no sequential order gives this: shared"}
+
+
+def test_results_count_too(tmp_path: Path) -> None:
+    found = search(tmp_path, LOST.format(returned="box.n", more=""))
+    assert kinds(found) == {"no sequential order gives this: results, shared"}
+    message = next(report.message for _, report in found.failures)
+    assert "T0 then T1" in message
+    assert "T1 then T0" in message
+
+
+@pytest.mark.parametrize("more", [", sequential=False", ", check=lambda box, results: None"])
+def test_it_can_be_left_out(tmp_path: Path, more: str) -> None:
+    assert not search(tmp_path, LOST.format(returned="None", more=more)).failures
+
+
+def test_it_can_be_had_beside_a_check(tmp_path: Path) -> None:
+    assert search(tmp_path, LOST.format(returned="None", more=", sequential=True, check=lambda b, r: None")).failures
+
+
+def test_either_order_will_do(tmp_path: Path) -> None:
+    found = search(tmp_path, """
+def body(log):
+    log.append(thread_index())
+def seen(log):
+    return list(log)
+scenario = Scenario([body, body], setup=lambda axes: [], probes=[seen])
+""")  # fmt: skip
+    assert not found.failures
+    assert found.schedules > len(found.controls)
+
+
+def test_threads_that_wait_for_each_other_have_no_order(tmp_path: Path) -> None:
+    source = """
+class Shared:
+    def __init__(self, axes):
+        self.barrier, self.log = threading.Barrier(2), []
+def body(shared):
+    shared.log.append(1)
+    shared.barrier.wait()
+    shared.log.append(thread_index())
+    return len(shared.log)
+scenario = Scenario([body, body], setup=Shared{more})
+"""
+    assert not search(tmp_path, source.format(more="")).failures
+    assert search(tmp_path, source.format(more=", sequential=True")).failures
+
+
+def test_a_function_patched_under_its_own_name_shows(tmp_path: Path) -> None:
+    found = search(tmp_path, """
+import functools
+def plain():
+    return 1
+function = plain
+def setup(axes):
+    global function
+    function = plain
+def patch(shared):
+    global function
+    saved = function
+    def wrapper():
+        return saved()
+    function = functools.wraps(saved)(wrapper)
+    marker("patched")
+    function = saved
+scenario = Scenario([patch, patch], setup=setup)
+""")  # fmt: skip
+    assert any("function" in signature for signature in kinds(found))
+
+
+def test_a_container_that_is_empty_at_other_times(tmp_path: Path) -> None:
+    (tmp_path / "library_of_stacks.py").write_text(
+        dedent("""
+        STACK, LEFT = [], []
+        def push(x):
+            STACK.append(x)
+            pause()
+            STACK.clear()
+        def pause():
+            pass
+        def late():
+            if STACK:
+                LEFT.append(1)
+        """)
+    )
+    found = search(tmp_path, f"sys.path.insert(0, {str(tmp_path)!r})" + """
+import library_of_stacks
+def setup(axes):
+    library_of_stacks.LEFT.clear()
+def one(shared):
+    library_of_stacks.push(1)
+def two(shared):
+    library_of_stacks.late()
+scenario = Scenario([one, two], setup=setup, modules=["library_of_stacks"])
+""")  # fmt: skip
+    signatures = kinds(found)
+    assert signatures == {"no sequential order gives this: containers that were empty"}
+    assert {report.outcome for _, report in found.failures} == {"state leaked"}
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3, 4])
+def test_there_is_a_schedule_for_each_order(tmp_path: Path, threads: int) -> None:
+    source = "def body(log):\n    log.append(thread_index())\n    return list(log)\nscenario = Scenario([body], setup=lambda axes: [])\n"
+    with InlineRunner(write(tmp_path, source)) as runner:
+        seen = set()
+        for schedule in orders(Schedule("s", threads)):
+            report = runner.run(Job(schedule))
+            assert not report.unused
+            seen.add(tuple(max(report.results, key=len)))
+    assert len(seen) == [1, 1, 2, 6, 24][threads]
+
+
+def test_in_fresh_processes_and_on_replay(tmp_path: Path) -> None:
+    reference = write(tmp_path, LOST.format(returned="None", more=""))
+    with Launcher(reference) as launcher:
+        found = explore(launcher, Schedule(reference, 2), budget=60)
+        schedule, report = found.failures[0]
+        assert report.outcome == "wrong value"
+    with Launcher(reference) as launcher:
+        again = [seen.signature for _, seen in launcher.map([Job(schedule)] * 3)]
+    assert again == [report.signature] * 3
