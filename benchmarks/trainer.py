@@ -1,6 +1,6 @@
 """Training step of one drafter: our attention backends against plain transformers layers.
 
-    python benchmarks/trainer.py [--anchors 512] [--variants transformers,sdpa,split] [--json]
+    python benchmarks/trainer.py [--anchors 512] [--variants transformers,sdpa,flex] [--json]
 
 Every variant runs in a process of its own, on the same inputs and from the same weights, one after another
 in this run; the losses must agree. Reported: seconds of a step by the clock and of the processor (medians;
@@ -34,7 +34,7 @@ from dflash.model import Drafter, DrafterConfig
 from dflash.target import TargetOutput, TinyConfig, TinyTarget
 from dflash.train.step import Prepared, block_ids, loss_of, prepare
 
-VARIANTS = ("transformers", "sdpa", "split", "flex")
+VARIANTS = ("transformers", "sdpa", "flex")
 
 
 class PlainLayers(nn.Module):
@@ -243,7 +243,7 @@ def main() -> None:
         ("threads", 1),
     ):
         parser.add_argument(f"--{name}", type=int, default=value)
-    parser.add_argument("--variants", default="transformers,sdpa,split", help=", ".join(VARIANTS))
+    parser.add_argument("--variants", default=",".join(VARIANTS), help=", ".join(VARIANTS))
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--child", help=argparse.SUPPRESS)
     options = parser.parse_args()

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from dflash import target as targets
-from dflash.config import Config, TargetSection, differences
+from dflash.config import Config, DrafterSection, TargetSection, differences
 from dflash.data import Batches, ByteTokenizer, HuggingFaceTokenizer, Records, Tokenizer, encode
 from dflash.data.examples import prompt_of
 from dflash.data.feature_cache import CachedBatches, CacheKey
@@ -126,6 +126,7 @@ def training(
     if config.drafter.init_from:
         drafter = read_drafter(config.drafter.init_from).float()
         check_pair(drafter, target)
+        check_sizes(config.drafter, drafter.config)
     else:
         shape = drafter_config(config, target, tokenizer)
         drafter = Drafter(shape).initialize(torch.Generator().manual_seed(config.train.seed))
@@ -184,6 +185,18 @@ def check_pair(drafter: Drafter, target: Target) -> None:
         if ours != theirs:
             raise UserError(
                 f"the drafter was made for another target: {name} {ours}, the target has {theirs}"
+            )
+
+
+def check_sizes(section: DrafterSection, found: DrafterConfig) -> None:
+    """Raise UserError where the configuration asks for other sizes than `drafter.init_from` has."""
+    for name in sorted(section.model_fields_set - {"init_from"}):
+        asked = getattr(section, name)
+        has: Any = len(found.target_layer_ids) if name == "features" else getattr(found, name)
+        if asked is not None and asked != (list(has) if isinstance(has, tuple) else has):
+            raise UserError(
+                f"drafter.{name} {asked}: the drafter in {section.init_from} has {has}; "
+                "leave the key out, or train from nothing"
             )
 
 

@@ -37,11 +37,11 @@ class TargetSection(Section):
 class DrafterSection(Section):
     """Sizes; what is None follows the target."""
 
-    num_hidden_layers: int = Field(5, ge=1)
-    block_size: int = Field(16, ge=2)
+    num_hidden_layers: int = Field(default=5, ge=1)
+    block_size: int = Field(default=16, ge=2)
     mask_token_id: int | None = None
     target_layer_ids: list[int] | None = None
-    features: int = Field(5, ge=1)  # how many layers to tap when target_layer_ids is None
+    features: int = Field(default=5, ge=1)  # how many layers to tap when target_layer_ids is None
     intermediate_size: int | None = None
     num_attention_heads: int | None = None
     num_key_value_heads: int | None = None
@@ -57,8 +57,8 @@ class DrafterSection(Section):
 class DataSection(Section):
     train: list[str] = Field(min_length=1)
     validation: list[str] = Field(default_factory=list)
-    length: int = Field(2048, ge=4)  # tokens per row
-    rows: int = Field(1, ge=1)  # rows per micro-batch
+    length: int = Field(default=2048, ge=4)  # tokens per row
+    rows: int = Field(default=1, ge=1)  # rows per micro-batch
     pack: bool = True
     turns: Literal["all", "last"] = "all"
     skip_bad: bool = False
@@ -69,7 +69,7 @@ class FeaturesSection(Section):
 
     mode: Literal["online", "cached"] = "online"
     directory: str | None = None
-    shard_rows: int = Field(64, ge=1)
+    shard_rows: int = Field(default=64, ge=1)
 
 
 class LossSection(Section):
@@ -83,31 +83,31 @@ class LossSection(Section):
 
 class TrainSection(Section):
     steps: int = Field(ge=1)
-    lr: float = Field(6e-4, gt=0)
+    lr: float = Field(default=6e-4, gt=0)
     betas: tuple[float, float] = (0.9, 0.999)
-    weight_decay: float = Field(0.0, ge=0)
-    clip: float = Field(1.0, gt=0)
-    accumulation: int = Field(1, ge=1)
+    weight_decay: float = Field(default=0.0, ge=0)
+    clip: float = Field(default=1.0, gt=0)
+    accumulation: int = Field(default=1, ge=1)
     schedule: Literal["cosine", "wsd", "constant"] = "cosine"
-    warmup_ratio: float = Field(0.04, ge=0, le=1)
-    decay_ratio: float = Field(0.2, ge=0, le=1)  # of wsd
-    anchors: int = Field(512, ge=1)  # per row
-    attention: Literal["auto", "sdpa", "flex", "split"] = "auto"
+    warmup_ratio: float = Field(default=0.04, ge=0, le=1)
+    decay_ratio: float = Field(default=0.2, ge=0, le=1)  # of wsd
+    anchors: int = Field(default=512, ge=1)  # per row
+    attention: Literal["auto", "sdpa", "flex"] = "auto"
     precision: Literal["float32", "bfloat16"] = "float32"
     checkpointing: Literal["none", "reentrant", "non_reentrant"] = "none"
-    ema: float | None = Field(None, gt=0, lt=1)
+    ema: float | None = Field(default=None, gt=0, lt=1)
     seed: int = 0
 
 
 class OutputSection(Section):
     directory: str
-    log_every: int = Field(10, ge=1)
-    checkpoint_every: int = Field(200, ge=1)
-    keep: int = Field(2, ge=1)  # newest checkpoints to keep
+    log_every: int = Field(default=10, ge=1)
+    checkpoint_every: int = Field(default=200, ge=1)
+    keep: int = Field(default=2, ge=1)  # newest checkpoints to keep
     validate_every: int | None = None
-    validation_prompts: int = Field(16, ge=1)
-    validation_tokens: int = Field(64, ge=1)
-    validation_temperature: float = Field(0.0, ge=0)
+    validation_prompts: int = Field(default=16, ge=1)
+    validation_tokens: int = Field(default=64, ge=1)
+    validation_temperature: float = Field(default=0.0, ge=0)
     tensorboard: bool = False
 
 

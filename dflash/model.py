@@ -10,9 +10,9 @@ their keys (which backend, which mask) is the `attend` object's business, see `d
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import torch
 from torch import Tensor, nn
@@ -222,6 +222,13 @@ class Layer(nn.Module):
         return x + self.mlp(self.post_attention_layernorm(x))
 
 
+class Layers(nn.ModuleList):
+    """A list of layers whose type is known."""
+
+    def __iter__(self) -> Iterator[Layer]:
+        return cast(Iterator[Layer], super().__iter__())
+
+
 class Drafter(nn.Module):
     """Denoises blocks `[anchor, mask, mask, ...]`; embeds nothing and predicts nothing by itself.
 
@@ -236,7 +243,7 @@ class Drafter(nn.Module):
         c = self.config = config
         self.fc = nn.Linear(len(c.target_layer_ids) * c.hidden_size, c.hidden_size, bias=False)
         self.hidden_norm = RMSNorm(c.hidden_size, c.rms_norm_eps)
-        self.layers = nn.ModuleList(Layer(c, kind) for kind in c.layer_types)
+        self.layers = Layers(Layer(c, kind) for kind in c.layer_types)
         self.norm = RMSNorm(c.hidden_size, c.rms_norm_eps)
         steps, self.rope_factor = rope.frequencies(
             c.head_dim, c.rope_theta, c.rope_scaling, c.max_position_embeddings

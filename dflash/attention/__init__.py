@@ -12,14 +12,12 @@ import torch
 
 from dflash.attention.dense import DenseAttention
 from dflash.attention.flex import FlexAttention
-from dflash.attention.split import SplitAttention
 from dflash.masks import Layout
 from dflash.model import Attend, DrafterConfig
 
 BACKENDS: dict[str, Callable[[DrafterConfig, Layout], Attend]] = {
     "sdpa": DenseAttention,
     "flex": FlexAttention,
-    "split": SplitAttention,
 }
 
 
@@ -31,8 +29,8 @@ def build(backend: str, config: DrafterConfig, layout: Layout) -> Attend:
 
 
 def default_backend(device: torch.device) -> str:
-    """`flex` where its kernels exist, `split` on a CPU."""
-    return "split" if device.type == "cpu" else "flex"
+    """`flex` where its kernels exist, `sdpa` on a CPU."""
+    return "sdpa" if device.type == "cpu" else "flex"
 
 
-__all__ = ["BACKENDS", "DenseAttention", "FlexAttention", "SplitAttention", "build", "default_backend"]
+__all__ = ["BACKENDS", "DenseAttention", "FlexAttention", "build", "default_backend"]

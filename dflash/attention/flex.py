@@ -17,6 +17,7 @@ import torch
 from torch import Tensor
 from torch.nn.attention import flex_attention as torch_flex
 
+from dflash.attention.dense import CHUNK_QUERIES
 from dflash.masks import Layout, drafter_mask, flex
 from dflash.model import DrafterConfig, KeyValue
 
@@ -57,24 +58,39 @@ def compiled(backend: str) -> Callable[..., Tensor]:
 
 
 class FlexAttention:
-    """Inductor's kernels on a GPU, the operator's own decomposition (`aot_eager`) on a CPU."""
+    """Inductor's kernels on a GPU, which skip hidden tiles; on a CPU the operator's decomposition (`aot_eager`).
+
+    The decomposition computes every score, so on a CPU it gets some blocks at a time, all parts of one shape
+    for the compiler's sake.
+    """
 
     def __init__(self, config: DrafterConfig, layout: Layout) -> None:
-        self.device = layout.anchors.device
-        self.attention = compiled("aot_eager" if self.device.type == "cpu" else "inductor")
-        rows = layout.anchors.shape[0]
-        self.masks = {
-            kind: flex(
-                drafter_mask(layout, config.window(kind), config.is_causal(kind)),
-                rows, layout.queries, layout.keys, self.device,
-            )
-            for kind in set(config.layer_types)
-        }  # fmt: skip
+        self.cpu = layout.anchors.device.type == "cpu"
+        self.attention = compiled("aot_eager" if self.cpu else "inductor")
+        rows, blocks = layout.anchors.shape
+        if self.cpu:
+            blocks = max(1, CHUNK_QUERIES // layout.block_size)
+        self.parts = [
+            (part.queries, {
+                kind: flex(
+                    drafter_mask(part, config.window(kind), config.is_causal(kind)),
+                    rows, part.queries, part.keys, layout.anchors.device,
+                )
+                for kind in set(config.layer_types)
+            })
+            for part in layout.parts(blocks, trim=False)
+        ]  # fmt: skip
 
     def __call__(self, layer_type: str, q: Tensor, context: KeyValue, block: KeyValue) -> Tensor:
-        k, v = (torch.cat(pair, dim=2).to(q.dtype) for pair in zip(context, block, strict=True))
-        lifted = gradients_on_cpu() if self.device.type == "cpu" else contextlib.nullcontext()
-        with lifted:
-            return self.attention(
-                q, k, v, block_mask=self.masks[layer_type], enable_gqa=q.shape[1] != k.shape[1]
-            )
+        found, start = [], 0
+        for count, masks in self.parts:
+            own = slice(start, start + count)
+            k, v = (torch.cat((c, b[:, :, own]), 2).to(q.dtype) for c, b in zip(context, block, strict=True))
+            with gradients_on_cpu() if self.cpu else contextlib.nullcontext():
+                found.append(
+                    self.attention(
+                        q[:, :, own], k, v, block_mask=masks[layer_type], enable_gqa=q.shape[1] != k.shape[1]
+                    )
+                )
+            start += count
+        return found[0] if len(found) == 1 else torch.cat(found, dim=2)

@@ -46,8 +46,9 @@ def run(options: argparse.Namespace) -> int:
         def report(entry: dict[str, Any]) -> None:
             last.update(entry)
             bar.update(entry["step"] - bar.n)
-            shown = {"loss": f"{last.get('loss', float('nan')):.3f}"}
-            if "accuracy" in last:
+            shown = {}
+            if "loss" in last:
+                shown["loss"] = f"{last['loss']:.3f}"
                 shown["accuracy"] = " ".join(f"{a:.2f}" for a in last["accuracy"][:4])
                 shown["tokens/s"] = f"{last['tokens_per_second']:.0f}"
             if "tau" in last:

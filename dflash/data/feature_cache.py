@@ -145,7 +145,7 @@ class CachedBatches:
         return self
 
     def __next__(self) -> Batch:
-        rows = []
+        rows: list[int] = []
         while len(rows) < self.batch_rows:
             g = torch.Generator().manual_seed(self.seed * 1_000_003 + self.epoch)
             order = torch.randperm(self.rows, generator=g)

@@ -61,7 +61,7 @@ class HuggingFaceTokenizer:
             inner = AutoTokenizer.from_pretrained(str(path), **extra)
         except ImportError:
             raise UserError("tokenizers need transformers: install the 'dflash' extra") from None
-        except (OSError, ValueError, KeyError) as error:
+        except Exception as error:  # the tokenizers library raises plain ones
             raise UserError(
                 f"tokenizer {path}: can't be loaded: {' '.join(str(error).split())[:200]}"
             ) from None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import sysconfig
 from pathlib import Path
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -14,24 +15,31 @@ from dflash.errors import UserError
 SKIP = {"test", "tests", "idlelib", "lib2to3", "site-packages", "__pycache__", "turtledemo", "encodings"}
 
 
-def load(root: Path | None = None, held_out: int = 12) -> tuple[Tensor, Tensor]:
-    """Training and held-out bytes (uint8) of the library's modules.
+class Corpus(NamedTuple):
+    """Bytes (uint8) of modules to train on, to choose settings by (`validation`), and to judge by once (`test`)."""
 
-    One module in `held_out` is set aside, chosen by a hash of its name, so the split is the same everywhere.
+    train: Tensor
+    validation: Tensor
+    test: Tensor
+
+
+def load(root: Path | None = None, parts: int = 12) -> Corpus:
+    """The library's modules, two of `parts` set aside by a hash of their names: the same split everywhere.
+
     Raises UserError where there is no source.
     """
     root = root or Path(sysconfig.get_paths()["stdlib"])
-    parts: tuple[list[bytes], list[bytes]] = ([], [])
+    pieces: tuple[list[bytes], list[bytes], list[bytes]] = ([], [], [])
     for path in sorted(root.rglob("*.py")):
         inside = path.relative_to(root)
         if SKIP & set(inside.parts):
             continue
-        aside = int(hashlib.sha256(str(inside).encode()).hexdigest(), 16) % held_out == 0
-        parts[aside].append(path.read_bytes() + b"\n")
-    train, rest = (torch.frombuffer(bytearray(b"".join(p) or b"\0"), dtype=torch.uint8) for p in parts)
-    if train.numel() < 100_000 or rest.numel() < 10_000:
+        part = int(hashlib.sha256(str(inside).encode()).hexdigest(), 16) % parts
+        pieces[{0: 1, 1: 2}.get(part, 0)].append(path.read_bytes() + b"\n")
+    found = Corpus(*(torch.frombuffer(bytearray(b"".join(p) or b"\0"), dtype=torch.uint8) for p in pieces))
+    if found.train.numel() < 100_000 or min(found.validation.numel(), found.test.numel()) < 10_000:
         raise UserError(f"{root}: Python's library source is not installed there, the demonstration needs it")
-    return train, rest
+    return found
 
 
 def windows(text: Tensor, starts: Tensor, length: int) -> Tensor:

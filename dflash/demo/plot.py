@@ -29,7 +29,7 @@ def plot(path: Path, log: list[dict[str, Any]], result: dict[str, Any]) -> None:
     left.axhline(1, color="black", linewidth=0.8, label="no drafter")
     left.set(xlabel="training step", ylabel="tokens per target pass (τ)", ylim=(0.9, None))
     left.set_title(f"Acceptance on held-out code, block of {result['block_size']} bytes")
-    left.legend(loc="center right")
+    left.legend(loc="upper left")
     right.plot([e["step"] for e in losses], [e["loss"] for e in losses])
     right.set(xlabel="training step", ylabel="KL to the target (nats, weighted)")
     right.set_title(f"Drafter loss; target at {result['target_loss']:.2f} nats per byte")

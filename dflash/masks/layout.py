@@ -41,6 +41,21 @@ class Layout:
         """S + Q"""
         return self.context_length + self.queries
 
+    def parts(self, blocks: int, trim: bool = True) -> list[Layout]:
+        """The same rows with `blocks` blocks at a time, each part with its own blocks as its only ones.
+
+        With `trim` a part keeps the context up to its last anchor, which is all that it may see; without, parts
+        have one shape.
+        """
+        found = []
+        for first in range(0, self.anchors.shape[1], blocks):
+            part = slice(first, first + blocks)
+            anchors = self.anchors[:, part]
+            reach = int(anchors.max()) + 1 if trim else self.context_length
+            documents, positions = self.documents[:, :reach], self.positions[:, :reach]
+            found.append(Layout(anchors, self.valid[:, part], documents, positions, self.block_size))
+        return found
+
     def anchor_positions(self) -> Tensor:
         """Place of each anchor in its document, `[R, A]`."""
         return self.positions.gather(1, self.anchors)

@@ -60,14 +60,10 @@ class HuggingFaceTarget(Target):
             raise UserError(
                 f"{name}: layers of type {', '.join(sorted(kinds))} keep a state that can't be rolled back"
             )
-        window = getattr(self.text_config, "sliding_window", None)
-        uses = getattr(self.text_config, "use_sliding_window", True) and window
-        self.window = (
-            int(window)
-            if (uses and kinds != {"full_attention"})
-            or (uses and not hasattr(self.text_config, "layer_types"))
-            else None
-        )
+        window = getattr(self.text_config, "sliding_window", None) or 0
+        uses = getattr(self.text_config, "use_sliding_window", True)
+        somewhere = kinds != {"full_attention"} or not hasattr(self.text_config, "layer_types")
+        self.window = int(window) if window and uses and somewhere else None
         self._check_head()
 
     @classmethod
@@ -83,8 +79,8 @@ class HuggingFaceTarget(Target):
             raise UserError(f"target dtype {dtype!r} is unknown (use auto, {', '.join(DTYPES)})")
         extra = {"gguf_file": gguf_file} if gguf_file else {}
         try:
-            model = AutoModelForCausalLM.from_pretrained(str(path), dtype=DTYPES.get(dtype, "auto"), **extra)
-        except (OSError, ValueError, KeyError, ImportError) as error:
+            model: Any = AutoModelForCausalLM.from_pretrained(str(path), dtype=DTYPES.get(dtype, "auto"), **extra)
+        except Exception as error:  # each reader of a torn or foreign file fails in a way of its own
             line = " ".join(str(error).split())[:300]
             raise UserError(f"target {path}: can't be loaded as a causal language model: {line}") from None
         return cls(model.to(device), str(path))

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from dflash import rope
 from dflash.attention.dense import sdpa
 from dflash.masks import causal_in_document, dense
-from dflash.model import FULL, KeyValue, Layer, RMSNorm
+from dflash.model import FULL, KeyValue, Layer, Layers, RMSNorm
 from dflash.target.base import Cache, Target, TargetOutput, positions_in_documents
 
 
@@ -51,6 +51,16 @@ class TinyCache(Cache):
         self.layers = [(k[:, :, :-count], v[:, :, :-count]) for k, v in self.layers]
 
 
+class _Body(nn.Module):
+    """All but the head; a module of its own for the sake of the parameters' names."""
+
+    def __init__(self, c: TinyConfig) -> None:
+        super().__init__()
+        self.embed_tokens = nn.Embedding(c.vocab_size, c.hidden_size)
+        self.layers = Layers(Layer(c, FULL) for _ in range(c.num_hidden_layers))
+        self.norm = RMSNorm(c.hidden_size, c.rms_norm_eps)
+
+
 class TinyTarget(nn.Module, Target):
     """Trainable until `freeze`; as a target always frozen."""
 
@@ -60,10 +70,7 @@ class TinyTarget(nn.Module, Target):
         super().__init__()
         c = self.config = config
         self.hidden_size, self.num_layers, self.vocab_size = c.hidden_size, c.num_hidden_layers, c.vocab_size
-        self.model = nn.Module()
-        self.model.embed_tokens = nn.Embedding(c.vocab_size, c.hidden_size)
-        self.model.layers = nn.ModuleList(Layer(c, FULL) for _ in range(c.num_hidden_layers))
-        self.model.norm = RMSNorm(c.hidden_size, c.rms_norm_eps)
+        self.model = _Body(c)
         self.lm_head = nn.Linear(c.hidden_size, c.vocab_size, bias=False)
         self.register_buffer("steps", rope.frequencies(c.head_dim, c.rope_theta)[0], persistent=False)
 
@@ -103,8 +110,8 @@ class TinyTarget(nn.Module, Target):
         tables = rope.tables(positions, self.steps, 1.0, self.dtype)
         seen: list[KeyValue] = []
 
-        def attend(kind: str, q: Tensor, before: KeyValue, new: KeyValue) -> Tensor:
-            seen.append((torch.cat((before[0], new[0]), 2), torch.cat((before[1], new[1]), 2)))
+        def attend(layer_type: str, q: Tensor, context: KeyValue, block: KeyValue) -> Tensor:
+            seen.append((torch.cat((context[0], block[0]), 2), torch.cat((context[1], block[1]), 2)))
             return sdpa(q, *seen[-1], mask)
 
         taps = {}

@@ -12,7 +12,7 @@ from dflash.model import Drafter
 def apply(drafter: Drafter, use_reentrant: bool) -> None:
     """Recompute every layer in the backward pass instead of keeping its inner activations."""
     for layer in drafter.layers:
-        layer.forward = partial(checkpoint, layer.forward, use_reentrant=use_reentrant)
+        layer.__dict__["forward"] = partial(checkpoint, layer.forward, use_reentrant=use_reentrant)
 
 
 def remove(drafter: Drafter) -> None:

@@ -29,7 +29,9 @@ class Log:
                 raise UserError(
                     "output.tensorboard needs the package tensorboard: install the 'dflash' extra"
                 ) from None
-            self.board = SummaryWriter(str(directory / "tensorboard"), purge_step=resume_step)
+            # The reader hides what was logged at this step and after it; the resumed step itself stays.
+            purge = None if resume_step is None else resume_step + 1
+            self.board = SummaryWriter(str(directory / "tensorboard"), purge_step=purge)
 
     def _cut(self, step: int) -> None:
         """Drop what was logged after the checkpoint that is resumed, and a torn last line."""

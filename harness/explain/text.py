@@ -70,7 +70,8 @@ def _summary(schedule: Schedule, report: Report, cause: Cause | None, on_gc: str
     lines.append(f"state     {cause.state}")
     if cause.proved:
         others = f" and {', '.join(cause.with_it)}" if cause.with_it else ""
-        lines.append(f"proof     with this state{others} each thread's own, the same schedule passes")
+        whose = "the collection's" if cause.read and cause.read["thread"].endswith("collection") else "each thread's"
+        lines.append(f"proof     with this state{others} {whose} own, the same schedule passes")
     for name, access in (("write", cause.write), ("read", cause.read)):
         if access is not None:
             lines.append(f"{name:9} {access['thread']}: {access['value']}, {place(access)}")

@@ -23,6 +23,7 @@ from harness.control.shield import shield
 from harness.control.sparse import Sparse
 from harness.oracles.checked import checked
 from harness.oracles.leaked import leaks
+from harness.oracles.unraisable import reported
 from harness.schedule.schedule import Directive, action_of
 from harness.states.values import snapshot
 
@@ -188,7 +189,8 @@ def _one(job: Job, world: World, shared: Any, index: int, gates: list[PipeGate],
         findings: list[Finding] = []
         result = None
         try:
-            result = world.scenario.body(index)(shared)
+            with reported(control, findings):
+                result = world.scenario.body(index)(shared)
         except Abandoned:
             raise
         except BaseException as error:

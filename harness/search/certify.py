@@ -26,6 +26,7 @@ def negative(found: Exploration) -> Certificate:
     base = f"{found.schedules} schedules ({found.distinct} distinct) over {found.points} points, {found.void} void"
     if found.void:
         base += " (hand-overs asked for where this interpreter gives none)"
+    base += f", {found.by_strategy.get('gc', 0)} with a collection"
     if found.failures:
         return Certificate(False, f"{base}; {len(found.failures)} failed")
     if found.limit:

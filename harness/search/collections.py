@@ -1,7 +1,7 @@
 """Collections: one at each place, in every start order, and at places of runs with one hand-over.
 
 What is garbage stays garbage. So the first collection of each control is as late as possible: what it doesn't find no
-earlier one does, and where it runs no code that passes a point, few others are worth a run. What its finalizers touch
+earlier one does, and where it runs none of the program's code, few others are worth a run. What its finalizers touch
 tells where the next ones go first: behind a write of such a state, most of all where the writer will take it back.
 """
 
@@ -17,8 +17,7 @@ from harness.schedule.schedule import Directive, Schedule
 from .knowledge import state_of
 from .strategy import MOST, STALE, Ground, Proposal
 
-#: Collections to try in a run at whose end one runs no code of the program, or code that passes no point.
-_BARE, _UNSEEN = 12, 40
+_BARE = 12  #: collections to try in a run at whose end one runs no code of the program
 _FULL = 2
 _COMBINED = 0.3  #: of the proposals are collections in runs with a hand-over, while there are both
 #: Shares: where nothing else is known; where finalizers pass points; while one would see what others must not.
@@ -122,8 +121,8 @@ class Collections:
             seen = report.collections
             if seen and not seen[0].found:
                 return  # nothing is garbage at the end: nothing was before
-            if seen and seen[0].until == seen[0].at:
-                del base.left[_UNSEEN if seen[0].ran else _BARE :]
+            if seen and not seen[0].ran:
+                del base.left[_BARE:]
             self._open.append(base)
         elif report.collections and not report.collections[0].found:
             self._full_instead(proposal)

@@ -53,6 +53,7 @@ def test_small_demo_writes_everything(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(3600)  # minutes on a free core, most of an hour on one of many
 def test_full_demo_passes_its_bar(tmp_path: Path) -> None:
     result = run(tmp_path)
     assert result["target_loss"] <= 1.9

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
+import shutil
 from pathlib import Path
 
 import pytest
 import torch
 from models import tiny_target
+from safetensors.torch import load_file
 
-from dflash import config
+from dflash import build, config
 from dflash.cli import main
 from dflash.errors import UserError
 
@@ -189,6 +192,9 @@ MISTAKES = [
     ),
     (["--set", 'data.train=["{root}/bad.jsonl"]'], "bad.jsonl:2: not JSON"),
     (["--set", 'data.train=["{root}/none.jsonl"]'], "none.jsonl: can't be read"),
+    (["--set", 'data.train=["{root}/empty.jsonl"]'], "empty.jsonl: no records found"),
+    (["--set", "target.path={root}/torn"], "can't be loaded as a causal language model"),
+    (["--set", "target.tokenizer={root}/torn"], "tokenizer .*can't be loaded"),
     (["--set", "target.path={root}/none"], "can't be loaded as a causal language model"),
     (["--set", "target.device=cuda:7"], "device 'cuda:7' can't be used"),
     (["--set", "drafter.init_from={root}/target"], "not a DFlashDraftModel"),
@@ -197,7 +203,7 @@ MISTAKES = [
         "give ce a share above 0",
     ),
     (["--resume"], "no checkpoint to resume from"),
-    (["--set", "train.attention=split", "--set", 'data.train=["{root}/chat.jsonl"]'], "no chat template"),
+    (["--set", "train.attention=sdpa", "--set", 'data.train=["{root}/chat.jsonl"]'], "no chat template"),
 ]
 
 
@@ -206,6 +212,10 @@ def test_mistakes_are_one_clear_line(
     changes: list[str], complaint: str, project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (project / "bad.jsonl").write_text('{"text": "x"}\n{oops\n')
+    (project / "empty.jsonl").write_text("")
+    shutil.copytree(project / "target", project / "torn")
+    (project / "torn" / "model.safetensors").write_bytes(bytes(50))
+    (project / "torn" / "tokenizer.json").write_text("{}")
     (project / "short.jsonl").write_text('{"text": "abc"}\n' * 3)
     (project / "chat.jsonl").write_text('{"messages": [{"role": "assistant", "content": "x"}]}\n')
     changes = [c.replace("{root}", str(project)) for c in changes]
@@ -213,10 +223,39 @@ def test_mistakes_are_one_clear_line(
     assert code == 2
     assert out == ""
     (line,) = [x for x in err.splitlines() if x.startswith("dflash train: ")]
-    import re
-
     assert re.search(complaint, line)
     assert "Traceback" not in err
+
+
+def test_an_export_is_trained_on(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert call(capsys, "train", project / "run.toml")[0] == 0
+    export = project / "run" / "drafter"
+    again = ["--set", f"drafter.init_from={export}", "--set", f"output.directory={project}/more"]
+    run = build.training(config.load(project / "run.toml", again[1::2]))
+    for name, tensor in load_file(export / "model.safetensors").items():
+        assert torch.equal(run.trainer.drafter.state_dict()[name], tensor)
+    code, out, _ = call(capsys, "train", project / "run.toml", *again, "--json")
+    assert (code, json.loads(out)["verified"]) == (0, True)
+    other = ["--set", "drafter.block_size=8", "--set", f"output.directory={project}/third"]
+    code, _, err = call(capsys, "train", project / "run.toml", *again, *other)
+    assert code == 2
+    assert "drafter.block_size 8: the drafter in " in err
+    assert "has 4" in err
+
+
+def test_regenerate_counts_what_it_skips(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    target = ["--target", project / "target", "--tokenizer", "bytes", "--max-new-tokens", 4, "--json"]
+    prompts = project / "mixed.jsonl"
+    chat = {"messages": [{"role": "assistant", "content": "no question"}]}
+    prompts.write_text('{"prompt": "a"}\noops\n' + json.dumps(chat) + '\n{"prompt": "b"}\n')
+    command = ["regenerate", *target, "--prompts", prompts, "--output", project / "some.jsonl"]
+    code, _, err = call(capsys, *command)
+    assert code == 2
+    assert "mixed.jsonl:2: not JSON" in err
+    code, out, _ = call(capsys, *command, "--skip-bad")
+    assert (code, json.loads(out)["skipped"]) == (0, 2)
+    lines = (project / "some.jsonl").read_text().splitlines()
+    assert [("response_ids" in json.loads(line)) for line in lines] == [True, False, True]
 
 
 def test_skip_bad_counts(project: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -21,7 +21,7 @@ def prepared_at(tokens: torch.Tensor, anchors: list[int], drafter, documents: to
 SLIDING = {"layer_types": ("full_attention", "sliding_attention"), "sliding_window": 6}
 
 
-@pytest.mark.parametrize("backend", ["sdpa", "flex", "split"])
+@pytest.mark.parametrize("backend", ["sdpa", "flex"])
 @pytest.mark.parametrize("changes", [{}, SLIDING], ids=["full", "sliding"])
 def test_only_the_past_of_its_own_document_is_used(backend: str, changes: dict) -> None:
     target, g = tiny_target(), torch.Generator().manual_seed(1)
@@ -65,6 +65,7 @@ def test_blocks_do_not_see_each_other() -> None:
     tokens, documents = torch.randint(0, 48, (1, 20), generator=g), torch.zeros(1, 20, dtype=torch.long)
     features = target.read(tokens, (1, 3)).features
     with torch.no_grad():
-        one = denoise(drafter, target, prepared_at(tokens, [5, 9], drafter, documents), features, "sdpa")
-        two = denoise(drafter, target, prepared_at(tokens, [5, 14], drafter, documents), features, "sdpa")
-    assert torch.equal(one[0], two[0])
+        one = denoise(drafter, target, prepared_at(tokens, [5, 9, 14], drafter, documents), features, "sdpa")
+        two = denoise(drafter, target, prepared_at(tokens, [5, 11, 14], drafter, documents), features, "sdpa")
+    assert torch.equal(one[[0, 2]], two[[0, 2]])
+    assert not torch.allclose(one[1], two[1])

@@ -21,7 +21,7 @@ def learned_target(text: torch.Tensor) -> TinyTarget:
     target = tiny_target(std=0.05)
     target.requires_grad_(True)
     optimizer = torch.optim.AdamW(target.parameters(), lr=5e-3)
-    for _ in range(150):
+    for _ in range(300):
         loss = F.cross_entropy(
             target.head(target.read(text[:, :-1], ()).final).flatten(0, 1), text[:, 1:].flatten()
         )
@@ -45,6 +45,7 @@ def test_overfit_reaches_nearly_the_block_and_needs_features(tmp_path: Path) -> 
     prompts = [t[:8] for t in texts.tolist()]
     report = evaluate(target, drafter, prompts, 31, compare=True)
     blind = evaluate(target, drafter, prompts, 31, zero_features=True)
+    assert [r.tokens for r in report.generations] == texts[:, 8:39].tolist(), "the target knows its texts"
     assert report.lossless
     assert report.tau > 0.9 * block
     assert blind.tau < report.tau / 2

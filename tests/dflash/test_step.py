@@ -65,7 +65,7 @@ def reference_block(w: dict, c, block: torch.Tensor, fused: torch.Tensor, anchor
     return norm(x, w["norm.weight"], c.rms_norm_eps)
 
 
-@pytest.mark.parametrize("backend", ["sdpa", "split"])
+@pytest.mark.parametrize("backend", ["sdpa", "flex"])
 def test_step_equals_reference(backend: str, tmp_path: Path) -> None:
     target = tiny_target(dtype=torch.float64)
     drafter = drafter_for(target, dtype=torch.float64)

@@ -28,29 +28,16 @@ dance, computers, apples, rockets, turtles, law
 FORMS = """
 What is the history of {}?
 Explain {} to a child.
-Write a short story about {}.
 Give three facts about {}.
 Why do people care about {}?
-Write a short poem about {}.
 How would you describe {} to someone who has never seen it?
 What are common misconceptions about {}?
 List the advantages and disadvantages of {}.
-Write an email to a friend about {}.
-What questions would you ask an expert on {}?
 Summarize what is known about {} in one paragraph.
-Compare {} with something similar.
-How have {} changed over the last hundred years?
 What might {} be like in the future?
 Write instructions for a beginner who wants to learn about {}.
-Describe a day in which {} play an important part.
 What is the science behind {}?
-Write a dialogue between two people who disagree about {}.
-Invent a riddle whose answer is {} and explain it.
-Write a python function related to {}.
 Give advice to a teacher who prepares a lesson on {}.
-What jobs are related to {}?
-Write a newspaper headline and article about {}.
-Name five words that go with {} and say why.
 """
 
 

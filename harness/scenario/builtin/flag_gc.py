@@ -1,5 +1,4 @@
-"""The story of pytorch #126024 with one thread: a *finalizer* makes a warm compiled call, and the collector runs it
-inside a traced function.
+"""pytorch #126024 with one thread: a collection inside a traced function runs a finalizer that makes a compiled call.
 
 It is the tracing thread itself that calls, so a flag of its own for each thread changes nothing. Python only reports
 what a finalizer raises: the call is lost and the trace goes on. Further threads trace nothing and compile nothing, they

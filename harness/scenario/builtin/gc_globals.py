@@ -1,5 +1,4 @@
-"""pytorch #190612: Dynamo goes through a module's globals, and a collection takes out of them the names of code that
-Dynamo itself made before.
+"""pytorch #190612: a collection takes names out of a module's globals while Dynamo goes through them.
 
 The names of compiled code stand in the globals of the function's module until the code dies. An old one is kept by
 the traceback of an exception in a cycle, so it dies in some later collection; ``torch._dynamo.reset()`` has long
