@@ -6,7 +6,7 @@ from harness.schedule import Directive
 
 from .cause import Access, Cause
 from .story import Story
-from .words import named, place, short, short_path
+from .words import named, ours, place, short, short_path
 
 
 def account(story: Story) -> list[str]:
@@ -19,9 +19,7 @@ def account(story: Story) -> list[str]:
     ]  # fmt: skip
     timed += [(e.at, f"{e.lane} is interrupted by a {e.text}.") for e in story.events if e.kind == "collect"]
     if cause is not None:
-        told.append(
-            f"They share {cause.state}. It belongs to the process, not to a thread: what one thread writes there, all read."
-        )
+        told.append(_shared(cause.state))
         if cause.write is not None:
             setter = f"{named(story, cause.write['thread'])} sets it to {short(cause.write['value'])}"
             timed.append((cause.write["at"], f"{setter} at {place(cause.write)}."))
@@ -35,6 +33,13 @@ def account(story: Story) -> list[str]:
     message = short_path(report.message).splitlines()[0] if report.message else report.outcome
     told += [f"Does it depend on garbage collection? {story.on_gc[:1].upper()}{story.on_gc[1:]}."] if report.collections and story.on_gc else []
     return [*told, f"The outcome is “{report.outcome}”: {message}"]
+
+
+def _shared(state: str) -> str:
+    owner, colon, name = state.rpartition(":")
+    if colon:
+        return f"They share an object of the class {short(owner)}: what one thread writes to its attribute {name}, all read."
+    return f"They share {state}. It belongs to the process, not to a thread: what one thread writes there, all read."
 
 
 def _the_read(story: Story, cause: Cause, read: Access, write: Access) -> list[tuple[int, str]]:
@@ -108,4 +113,4 @@ def _then(story: Story) -> str:
 def failing_stack(story: Story) -> list[str]:
     """Where the exception came from, or what a deadlock's threads stand at; without our own frames. Empty for a leak."""
     stack = story.failure.stack if story.failure is not None else []
-    return [short_path(line) for line in stack if "/harness/run/" not in line]
+    return [short_path(line) for line in stack if not ours(line)]

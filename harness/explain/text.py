@@ -12,7 +12,7 @@ from .account import difference
 from .cause import Cause
 from .lanes import draw
 from .story import Story
-from .words import place, sentence, short, short_path
+from .words import ours, place, sentence, short, short_path
 
 _INDENT = " " * 10
 _WIDTH = 110
@@ -95,5 +95,5 @@ def _stacks(report: Report, cause: Cause | None) -> list[str]:
     finding = next((f for f in report.findings if f.kind == report.outcome), None)
     if finding is not None and finding.stack and (cause is None or cause.read is None):
         lines.append("stack" if cause is None else "stack of the failure")
-        lines += [f"{_INDENT}{short_path(line)}" for line in finding.stack if "/harness/run/" not in line]
+        lines += [f"{_INDENT}{short_path(line)}" for line in finding.stack if not ours(line)]
     return lines

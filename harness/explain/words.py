@@ -23,6 +23,11 @@ def short_path(text: str) -> str:
     return text.replace(os.getcwd() + os.sep, "")
 
 
+def ours(line: str) -> bool:
+    """A frame of the harness itself, in which the program is run."""
+    return "/harness/run/" in line or "/harness/oracles/" in line
+
+
 def short(text: str) -> str:
     """``a torch.fx._symbolic_trace._Patcher`` is ``a _Patcher``; a function that took another's name is its own first."""
     if text[:1] in "'\"":

@@ -71,7 +71,7 @@ def _value(state: str, frame: FrameType, me: Managed) -> str:
 def _line_of(frame: FrameType, state: str) -> int:
     """An access is reported when it has happened: the frame is one instruction further, maybe on the next line."""
     line, name = _before(frame.f_code).get(frame.f_lasti, (frame.f_lineno, ""))
-    return line if name == state.rpartition(".")[2] else frame.f_lineno
+    return line if name == state.rpartition(".")[2].rpartition(":")[2] else frame.f_lineno
 
 
 @lru_cache(maxsize=256)

@@ -252,7 +252,8 @@ class _Race:
     @classmethod
     def value(cls, state):
         """In a few words, the same in every process; by the same rule before and after."""
-        parts = state.split(".")
+        getter = state.endswith("()")
+        parts = state.removesuffix("()").split(".")
         for cut in range(len(parts) - 1, 0, -1):
             name = ".".join(parts[:cut])
             owner = cls.sys.modules.get("__main__" if name == cls.data["module"] else name)
@@ -260,6 +261,7 @@ class _Race:
                 for part in parts[cut:-1]:
                     owner = vars(owner).get(part, cls)
                 found = vars(owner).get(parts[-1], "unset")
+                found = found() if getter else found
                 code = getattr(found, "__code__", None)
                 plain = found is None or isinstance(found, (bool, int, float, str))
                 if code is not None:

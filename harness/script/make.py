@@ -10,7 +10,7 @@ from pprint import pformat
 from typing import Any
 
 from harness.errors import UserError
-from harness.run.outcome import FAILURES, template
+from harness.run.outcome import FAILURES, Finding, template
 from harness.run.report import Report
 from harness.schedule import Directive, Schedule, to_token
 
@@ -61,6 +61,10 @@ def refuse(schedule: Schedule, report: Report) -> None:
         why = f"the schedule does not fail here ({report.outcome})"
     elif report.outcome not in _TOLD:
         why = f"the outcome is {report.outcome!r}: a script tells {', '.join(_TOLD)}"
+    elif report.signature.startswith("no sequential order gives this"):
+        why = "only a comparison with runs without a switch shows the failure: give the scenario a check"
+    elif _finding(report).thread.startswith("probe"):
+        why = "the failure is a probe's"
     elif any("." in name for name in report.threads):
         why = "the program starts threads of its own"
     elif any(point.startswith("block:") for _, point, _ in report.log) or report.uncontrolled:
@@ -85,8 +89,12 @@ def _order(directive: Directive, places: dict[str, list[dict[str, Any]]]) -> dic
     }
 
 
+def _finding(report: Report) -> Finding:
+    return next(f for f in report.findings if f.kind == report.outcome and f.message == report.message)
+
+
 def _expected(report: Report) -> dict[str, Any]:
-    finding = next(f for f in report.findings if f.kind == report.outcome and f.message == report.message)
+    finding = _finding(report)
     if finding.kind == "state leaked":
         return {"kind": finding.kind, "states": finding.signature.removeprefix("state leaked: ").split(", ")}
     kind, _, message = finding.message.partition(": ")

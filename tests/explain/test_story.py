@@ -9,7 +9,7 @@ from support.failing import BOUGHT, COLLECTED, HALF, LOCKED, LOST, SAVED, launch
 from support.inline import at
 from support.programs import write
 
-from harness.explain import Event, Story, nearest_pass
+from harness.explain import Event, Story, nearest_pass, tell
 from harness.explain.account import account, difference, proof
 from harness.explain.events import shortened
 from harness.run.job import Job
@@ -47,9 +47,35 @@ def test_an_access_has_its_own_line(saved: Story) -> None:
             assert "verbose" in Path(event.file).read_text().splitlines()[event.line - 1]
 
 
-def test_without_a_state_the_points_of_the_own_code_are_drawn(lost: Story) -> None:
-    assert lost.cause is None
-    assert ("T1", "enters lost_update.successor") in [(e.lane, e.text) for e in lost.events if e.asked]
+def test_an_object_that_threads_share(lost: Story) -> None:
+    assert [(e.lane, e.kind, e.value) for e in lost.events if e.file] == [
+        ("T1", "read", "0"),
+        ("T0", "read", "0"),
+        ("T0", "write", "1"),
+        ("T1", "write", "1"),
+    ]
+    assert "They share an object of the class Counter" in " ".join(account(lost))
+
+
+MIXED = """
+import threading
+def body(log):
+    log.append(threading.current_thread().name)
+    marker("between")
+    log.append(threading.current_thread().name)
+def check(log, results):
+    assert log[0] == log[1], "mixed"
+scenario = Scenario([body, body], setup=lambda axes: [], check=check)
+"""
+
+
+def test_without_a_state_the_points_of_the_own_code_are_drawn(tmp_path: Path) -> None:
+    schedule = Schedule(write(tmp_path, MIXED, "mixed"), 2, directives=(at("T0", "marker:between", "T1"),))
+    with launcher(schedule) as runner:
+        report = runner.run(Job(schedule, detail=True))
+    found = tell(schedule, report, None).events
+    assert ("T0", "is at between") in [(e.lane, e.text) for e in found if e.asked]
+    assert ("T1", "enters mixed.body") in [(e.lane, e.text) for e in found]
 
 
 def test_a_deadlock_shows_who_waits(locked: Story) -> None:
