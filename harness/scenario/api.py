@@ -121,13 +121,13 @@ class Scenario:
                 raise ValueError(f"axis {name!r}: not a name an axis can have")
             if not values:
                 raise ValueError(f"axis {name!r} has no value")
-        for name in self.points or ():
-            if name not in ALL:
-                raise ValueError(f"points: no kind {name!r}; there are {', '.join(ALL)}")
             try:
                 json.dumps(list(values))
             except (TypeError, ValueError) as error:
                 raise ValueError(f"axis {name!r}: a value is not plain data: {error}") from None
+        for name in self.points or ():
+            if name not in ALL:
+                raise ValueError(f"points: no kind {name!r}; there are {', '.join(ALL)}")
         if not isinstance(self.seconds, (int, float)) or not 0.01 <= self.seconds <= 1e6:
             raise ValueError(f"seconds={self.seconds!r}: a number from 0.01 to a million")
         if isinstance(self.modules, str) or isinstance(self.fine, str):

@@ -43,6 +43,8 @@ def mistake(reference: str) -> str:
         ("def body(): pass\nscenario = Scenario([print, body])", "body 1: body() is called with (what setup returned)"),
         ("scenario = Scenario([print], setup=lambda: 1)", "setup: <lambda>() is called with (axes)"),
         ("scenario = Scenario([print], check=lambda s: 1)", "check: <lambda>(s) is called with"),
+        ("scenario = Scenario([print], axes={'depth': [{1, 2}]})", "a value is not plain data"),
+        ("scenario = Scenario([print], seconds=0)", "seconds=0: a number from 0.01"),
         ("scenario = Scenario(print)", "bodies: a scenario needs a list"),
         ("scenario = Scenario([1])", "body 0 is a int, not a function"),
         (

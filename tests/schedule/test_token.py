@@ -147,7 +147,7 @@ def test_a_scenario_that_no_file_can_have_is_no_schedule(scenario: str) -> None:
         ("T0.", "end", 1, HandOver("T1")),
         ("T0", "end@", 1, HandOver("T1")),
         ("T0", "read:a b", 1, HandOver("T1")),
-        ("T0", "read:" + "x" * 201, 1, HandOver("T1")),
+        ("T0", "read:" + "x" * 301, 1, HandOver("T1")),
         ("T0", "end", 0, HandOver("T1")),
         ("T0", "end", 10**9, HandOver("T1")),
         ("T0", "end", 1, HandOver("gc1")),

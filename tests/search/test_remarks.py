@@ -11,7 +11,7 @@ from support.programs import write
 from harness.cli.main import main
 
 CASES = {
-    "never": ("scenario = Scenario([lambda _: 1, lambda _: 2], threads=(2, 2))", "no thread passes a point after its first"),
+    "never": ("scenario = Scenario([print, print], threads=(2, 2))", "no thread passes a point after its first"),
     "leaving": (
         """
         def leave(_):
