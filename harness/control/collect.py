@@ -45,7 +45,10 @@ def directed(control: Controller, me: Managed, point: str, n: int, generation: i
     control.collections.append(made)
     if control.isolation is not None:
         control.isolation.switch(me.root, _COLLECTOR)
+    # What finalizers run is seen while the callback of the interrupted frame has yet to return: its locals stay.
+    borrowed, me.borrowed = me.borrowed, []
     made.found = now(generation, made.ran)
+    me.borrowed += borrowed
     if control.isolation is not None:
         control.isolation.switch(_COLLECTOR, me.root)
     made.until = len(control.log)
