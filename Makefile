@@ -20,7 +20,7 @@ demo: .venv/ready
 	$(BIN)/harness find flag.warm --output .races/demo.json; test $$? -eq 1
 	$(BIN)/harness replay .races/demo.json --times 20; test $$? -eq 1
 	$(BIN)/harness explain .races/demo.json
-	$(BIN)/harness check flag.warm
+	$(BIN)/harness check flag.warm --fix none --fix call_lock --fix function_patch --fix per_process
 
 test: .venv/ready
 	$(BIN)/python -m pytest -n 4
