@@ -81,7 +81,7 @@ def searched(reference: str) -> Iterator[tuple[InlineRunner, Space]]:
         yield runner, space(runner.about, reference)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 5))])
 def test_a_failure_of_three_threads_is_found(tmp_path: Path, seed: int) -> None:
     reference = write(tmp_path, THREE)
     with searched(reference) as (runner, drawn):
@@ -92,7 +92,7 @@ def test_a_failure_of_three_threads_is_found(tmp_path: Path, seed: int) -> None:
     assert schedule.threads >= 3
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 5))])
 def test_a_failure_of_another_axis_value_is_found(tmp_path: Path, seed: int) -> None:
     reference = write(tmp_path, AXIS)
     with searched(reference) as (runner, drawn):
