@@ -25,7 +25,7 @@ def no_alarm(name: str, schedules: int) -> None:
     with Launcher(reference) as launcher:
         while run < schedules:
             found = explore(
-                launcher, Schedule(reference, launcher.about["threads"][0]), budget=schedules - run, seed=seed
+                launcher, Schedule(reference, launcher.about["threads"][0]), budget=max(10, schedules - run), seed=seed
             )
             assert not found.failures, (to_token(found.failures[0][0]), found.failures[0][1].message)
             assert found.schedules > len(found.controls)
