@@ -49,14 +49,13 @@ def test_absent_by_a_finished_search(race: Race, absent: Expectation) -> None:
     assert found.rests_on.certain, found.rests_on.says
 
 
-#: On releases that have the race: what each fix comes to on flag.warm.
+#: What each fix comes to on flag.warm where the release has the race; where not, there is nothing to judge one on.
 VERDICTS = {"none": "fails", "call_lock": "fails", "function_patch": "holds", "per_process": "holds"}
 
 
 @pytest.mark.parametrize("fix", VERDICTS)
 def test_verdict(race: Race, fix: str) -> None:
     row = next(row for row in at(version("torch"), read()) if row.name == "flag.warm")
-    if not row.found:
-        pytest.skip(f"torch {version('torch')} does not have the race")
     verdict = race.check("flag.warm", fix, budget=1000)[fix]
-    assert verdict.verdict == VERDICTS[fix], f"{verdict.why}; rests on: {verdict.rests_on}"
+    expected = VERDICTS[fix] if row.found else "untested"
+    assert verdict.verdict == expected, f"{verdict.why}; rests on: {verdict.rests_on}"

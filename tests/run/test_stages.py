@@ -77,7 +77,7 @@ def test_the_same_runs_as_without(counter):
 
 
 def test_a_thread_of_set_up_would_be_missing_so_every_run_does_it(counter):
-    idle = "threading.Thread(target=time.sleep, args=(60,), daemon=True).start()"
+    idle = "threading.Thread(target=threading.Event().wait, daemon=True).start()"
     with Launcher(counter(True, idle)) as launcher:
         results = [pair for report in runs(launcher) for pair in report.results]
     assert all(made == ran for made, ran in results)

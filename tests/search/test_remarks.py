@@ -15,7 +15,7 @@ CASES = {
     "leaving": (
         """
         def leave(_):
-            threading.Thread(target=lambda: time.sleep(100), daemon=True).start()
+            threading.Thread(target=threading.Event().wait, daemon=True).start()
             marker("a")
         scenario = Scenario([leave, lambda _: marker("b")], threads=(2, 2))
         """,

@@ -66,14 +66,15 @@ def test_the_first_place_behind_an_access(world: Make, then: str, expected: list
     "made",
     ["gen()", "(i for i in log)", "THING.method()", "THING.method.__func__(THING)", "local()"],
 )
-def test_making_a_generator_is_no_place(world: Make, made: str) -> None:
+def test_making_a_generator_is_no_place(world: Make, made: str, request: pytest.FixtureRequest) -> None:
     source = PLACE.format(then=f"g = {made}; log[9:] = ['made']").replace(
         "    def body():\n",
         "        def method(self):\n            yield 1\n    THING = object.__new__(Thing)\n    def body(local=gen):\n",
     )
     w = world(source)
     if "__func__" in made and sys.version_info < (3, 12):
-        pytest.skip("an attribute of a method is not followed")
+        known = "before 3.12 an attribute of a method is not followed: a place is seen that is none"
+        request.applymarker(pytest.mark.xfail(reason=known, strict=True))
     w.run("body", "other", at="write:M.flag")
     assert w.module.log == ["made", "end", "other"]
 
