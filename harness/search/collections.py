@@ -15,7 +15,8 @@ from harness.run.report import Report
 from harness.schedule.schedule import Directive, Schedule
 
 from .knowledge import state_of
-from .strategy import MOST, STALE, Ground, Proposal
+from .strategy import Ground, Proposal
+from .turn import Turn
 
 _BARE = 12  #: collections to try in a run at whose end one runs no code of the program
 _FULL = 2
@@ -81,8 +82,7 @@ class Collections:
         self._any = False  # some collection has run code of the program,
         self._matters = False  # and that code has passed points
         self._seen: set[tuple[object, ...]] = set()
-        self._digests: set[str] = set()
-        self._stale = self._made = 0
+        self._turn = Turn()
 
     # ---------------------------------------------------------------- what came of runs
 
@@ -93,7 +93,7 @@ class Collections:
             self._learn(proposal, report)
         elif len(report.switches) == 1 and not report.failed and len(self._switched) < 64:
             self._switched.append((proposal.schedule.with_directives(report.directives), report))
-        known = self._matters or not self._digests
+        known = self._matters or not self._turn.began
         self.share = _URGENT if self._hot() else _MORE if known else _USUAL
 
     def _hot(self) -> bool:
@@ -107,8 +107,7 @@ class Collections:
             self._waiting.append((self._with(schedule, last, _FULL), _Base(schedule, places)))
 
     def _learn(self, proposal: Proposal, report: Report) -> None:
-        self._stale = self._stale + 1 if report.digest in self._digests else 0
-        self._digests.add(report.digest)
+        self._turn.saw(report.digest, mine=True)
         for made in report.collections:
             self._any = self._any or bool(made.ran)
             self._matters = self._matters or made.until > made.at
@@ -163,11 +162,11 @@ class Collections:
 
     def _combined(self) -> Proposal | None:
         """A collection in a run with one hand-over."""
-        if not self._any or not self._switched or self._stale >= STALE or self._made >= MOST:
+        if not self._any or not self._switched or self._turn.over:
             return None
         schedule, report = self.ground.random.choice(self._switched)
         places = spots(report)
-        self._made += 1
+        self._turn.proposed()
         self.ground.random.shuffle(places)
         return self._with(schedule, self._pick(places), self._generation()) if places else None
 

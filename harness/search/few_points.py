@@ -13,7 +13,8 @@ from harness.run.report import Report
 from harness.schedule.schedule import Directive, Schedule
 
 from .knowledge import ends
-from .strategy import MOST, STALE, Ground, Proposal
+from .strategy import Ground, Proposal
+from .turn import Turn
 
 _TRIES = 40
 _MOST_DIRECTIVES = 3
@@ -28,27 +29,22 @@ class FewPoints:
         self.ground = ground
         self._controls: list[tuple[Schedule, Report]] = []
         self._switched: list[tuple[Schedule, Report]] = []
-        self._digests: set[str] = set()
-        self._stale = 0
-        self._made = 0
+        self._turn = Turn()
 
     def told(self, proposal: Proposal, report: Report) -> None:
-        news = report.digest not in self._digests
-        self._digests.add(report.digest)
-        if proposal.strategy == self.name:
-            self._stale = 0 if news else self._stale + 1
+        news = self._turn.saw(report.digest, proposal.strategy == self.name)
         if proposal.strategy == "control":
             self._controls.append((proposal.schedule, report))
         elif news and 0 < len(report.directives) < _MOST_DIRECTIVES and len(self._switched) < _KEPT:
             self._switched.append((proposal.schedule.with_directives(report.directives), report))
 
     def next(self) -> Proposal | None:
-        if self._stale >= STALE or self._made >= MOST or not self._controls:
+        if self._turn.over or not self._controls:
             return None
         for _ in range(_TRIES):
             proposal = self._draw()
             if proposal is not None and not self.ground.made(proposal):
-                self._made += 1
+                self._turn.proposed()
                 return proposal
         return None
 

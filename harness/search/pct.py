@@ -14,7 +14,8 @@ from harness.control.actions import Action, HandOver
 from harness.control.managed import Managed, Status
 from harness.run.report import Report
 
-from .strategy import MOST, STALE, Ground, Proposal
+from .strategy import Ground, Proposal
+from .turn import MOST, Turn
 
 _TRIES = 20
 
@@ -30,14 +31,10 @@ class PCT:
         self.steps = 1
         self.runs = 0  # made with the present number of steps
         self._drawn: set[tuple[tuple[int, ...], tuple[int, ...]]] = set()
-        self._digests: set[str] = set()
-        self._stale = 0
-        self._made = 0
+        self._turn = Turn(MOST // 2)  # two depths share one
 
     def told(self, proposal: Proposal, report: Report) -> None:
-        if proposal.strategy == self.name:
-            self._stale = self._stale + 1 if report.digest in self._digests else 0
-        self._digests.add(report.digest)
+        self._turn.saw(report.digest, proposal.strategy == self.name)
         worth, least = self.ground.knowledge.worth, self._least()
         steps = max(self.steps, sum(1 for _, point, _ in report.log if worth(point) >= least))
         if steps > self.steps:
@@ -51,7 +48,7 @@ class PCT:
         return 2 if knowledge.states() or knowledge.contended else 1
 
     def next(self) -> Proposal | None:
-        if self._stale >= STALE or self._made >= MOST // 2:  # two depths share one turn
+        if self._turn.over:
             return None
         random, knowledge = self.ground.random, self.ground.knowledge
         least = self._least()
@@ -66,7 +63,7 @@ class PCT:
         else:
             return None
         self._drawn.add(drawn)
-        self._made += 1
+        self._turn.proposed()
         online = {"kind": "pct", "order": order, "changes": changes, "watch": watch, "steps": self.steps}
         return Proposal(replace(self.ground.base, first=order[0], directives=()), self.name, online)
 

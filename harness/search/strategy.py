@@ -11,9 +11,6 @@ from harness.schedule.schedule import Schedule
 
 from .knowledge import Knowledge
 
-STALE = 24  #: so many runs in a row that were no news, and a random strategy has nothing left to propose
-MOST = 100  #: proposals a random strategy makes in one search: it has had its turn, the rest is the exhaustive one's
-
 
 @dataclass
 class Proposal:

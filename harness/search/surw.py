@@ -16,7 +16,8 @@ from harness.control.actions import Action, HandOver
 from harness.control.managed import Managed, Status
 from harness.run.report import Report
 
-from .strategy import MOST, STALE, Ground, Proposal
+from .strategy import Ground, Proposal
+from .turn import Turn
 
 MANY = 6  #: with fewer points that matter the exhaustive strategy is there first
 _MASK = (1 << 64) - 1
@@ -31,25 +32,21 @@ class SURW:
     def __init__(self, ground: Ground) -> None:
         self.ground = ground
         self._control: Report | None = None
-        self._digests: set[str] = set()
-        self._stale = 0
-        self._made = 0
+        self._turn = Turn()
 
     def told(self, proposal: Proposal, report: Report) -> None:
-        if proposal.strategy == self.name:
-            self._stale = self._stale + 1 if report.digest in self._digests else 0
-        self._digests.add(report.digest)
+        self._turn.saw(report.digest, proposal.strategy == self.name)
         if self._control is None or len(report.log) > len(self._control.log):
             self._control = report
 
     def next(self) -> Proposal | None:
-        if self._stale >= STALE or self._made >= MOST or self._control is None:
+        if self._turn.over or self._control is None:
             return None
         random, knowledge = self.ground.random, self.ground.knowledge
         hot = [(thread, point) for thread, point, _ in self._control.log if knowledge.worth(point) >= 2]
         if len(hot) < MANY:
             return None
-        self._made += 1
+        self._turn.proposed()
         watch = {point for _, point in hot}
         shared = sorted({_object(point) for _, point in hot if _shared(_object(point), hot)})
         if shared and random.random() < 0.5:
