@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
+from ._replaced import replaced
+
 
 @contextmanager
 def around_compiled_calls(around: Callable[[], AbstractContextManager[object]]) -> Iterator[None]:
@@ -29,12 +31,5 @@ def around_compiled_calls(around: Callable[[], AbstractContextManager[object]]) 
 
         return called
 
-    own = "__call__" in vars(context)
-    context.__call__ = compiled
-    try:
+    with replaced(context, "__call__", compiled):
         yield
-    finally:
-        if own:
-            context.__call__ = original
-        else:
-            del context.__call__

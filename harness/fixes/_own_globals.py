@@ -18,6 +18,8 @@ from contextlib import ExitStack, contextmanager
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
+from ._replaced import exchanged
+
 _HOLDER = "__each_thread_s_own__"
 
 
@@ -30,7 +32,7 @@ def own_globals(module: ModuleType, names: Sequence[str]) -> Iterator[None]:
             vars(module)[_HOLDER] = _holder({name: vars(module)[name] for name in present})
             stack.callback(vars(module).pop, _HOLDER)
             for function in _users(module, set(present)):
-                stack.enter_context(_exchanged(function, set(present)))
+                stack.enter_context(exchanged(function, _rewritten(function, set(present))))
             stack.enter_context(_as_attributes(module, present))
         yield
 
@@ -85,16 +87,6 @@ def _users(module: ModuleType, names: set[str]) -> Iterator[FunctionType]:
 def _uses(code: CodeType, names: set[str]) -> bool:
     nested = (const for const in code.co_consts if isinstance(const, CodeType))
     return not names.isdisjoint(code.co_names) or any(_uses(inner, names) for inner in nested)
-
-
-@contextmanager
-def _exchanged(function: FunctionType, names: set[str]) -> Iterator[None]:
-    original = function.__code__
-    function.__code__ = _rewritten(function, names)
-    try:
-        yield
-    finally:
-        function.__code__ = original
 
 
 def _rewritten(function: FunctionType, names: set[str]) -> CodeType:

@@ -14,6 +14,8 @@ from contextlib import ExitStack, contextmanager
 from types import FunctionType
 from typing import Any
 
+from ._replaced import exchanged, replaced
+
 _OWN = "__each_thread_s_own_patches__"
 _MISSING: Any = object()
 
@@ -64,13 +66,13 @@ def own_patches() -> Iterator[None]:
         originals = _copy(call), _copy(getattribute)
         vars(nn)[_OWN] = (stacks, *originals)
         stack.callback(vars(nn).pop, _OWN)
-        stack.enter_context(_code(call, _call.__code__))
-        stack.enter_context(_code(getattribute, _getattr.__code__))
+        stack.enter_context(exchanged(call, _call.__code__))
+        stack.enter_context(exchanged(getattribute, _getattr.__code__))
         for name, value in (("_orig_module_call", originals[0]), ("_orig_module_getattr", originals[1])):
-            stack.enter_context(_set(fx, name, value))
+            stack.enter_context(replaced(fx, name, value))
         for kind in (fx._PatchedFnSetAttr, fx._PatchedFnSetItem, fx._PatchedFnDel):
-            stack.enter_context(_set(kind, "patch", patch))
-            stack.enter_context(_set(kind, "revert", revert))
+            stack.enter_context(replaced(kind, "patch", patch))
+            stack.enter_context(replaced(kind, "revert", revert))
         yield
 
 
@@ -155,23 +157,3 @@ def _copy(function: FunctionType) -> FunctionType:
         function.__code__, function.__globals__, function.__name__, function.__defaults__, function.__closure__
     )
     return functools.update_wrapper(made, function)  # type: ignore[return-value]
-
-
-@contextmanager
-def _code(function: Any, code: Any) -> Iterator[None]:
-    original = function.__code__
-    function.__code__ = code
-    try:
-        yield
-    finally:
-        function.__code__ = original
-
-
-@contextmanager
-def _set(owner: Any, name: str, value: Any) -> Iterator[None]:
-    original = vars(owner)[name]
-    setattr(owner, name, value)
-    try:
-        yield
-    finally:
-        setattr(owner, name, original)

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from ._replaced import replaced
+
 
 @contextmanager
 def always(use_reentrant: bool) -> Iterator[None]:
@@ -21,8 +23,5 @@ def always(use_reentrant: bool) -> Iterator[None]:
         kwargs["use_reentrant"] = use_reentrant
         return original(function, *args, **kwargs)
 
-    module.checkpoint = checkpoint
-    try:
+    with replaced(module, "checkpoint", checkpoint):
         yield
-    finally:
-        module.checkpoint = original

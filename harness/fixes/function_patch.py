@@ -8,8 +8,10 @@ from __future__ import annotations
 import functools
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
+
+from ._replaced import replaced
 
 
 @contextmanager
@@ -25,7 +27,6 @@ def function_patch() -> Iterator[None]:
     mine = threading.local()
     trace, environment = fx.Tracer.trace, hop._set_compilation_env
     names = [name for name in ("is_fx_tracing", "is_fx_symbolic_tracing") if hasattr(fx, name)]
-    originals = {name: getattr(fx, name) for name in names}
 
     @contextmanager
     def tracing(value: bool) -> Iterator[None]:
@@ -56,12 +57,9 @@ def function_patch() -> Iterator[None]:
         "is_fx_tracing": is_tracing,
         "is_fx_symbolic_tracing": is_symbolic_tracing,
     }
-    fx.Tracer.trace, hop._set_compilation_env = traced, own_environment
-    for name in names:
-        setattr(fx, name, patched[name])
-    try:
-        yield
-    finally:
-        fx.Tracer.trace, hop._set_compilation_env = trace, environment
+    with ExitStack() as stack:
+        stack.enter_context(replaced(fx.Tracer, "trace", traced))
+        stack.enter_context(replaced(hop, "_set_compilation_env", own_environment))
         for name in names:
-            setattr(fx, name, originals[name])
+            stack.enter_context(replaced(fx, name, patched[name]))
+        yield

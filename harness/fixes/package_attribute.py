@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ._flag import flag_module
+from ._replaced import replaced
 from ._shim import shim_of
 
 
@@ -20,10 +21,6 @@ def package_attribute() -> Iterator[None]:
     import torch.fx
 
     package: Any = torch.fx
-    original: Any = flag_module()
-    package._symbolic_trace = shim_of(original)
-    package._symbolic_trace._is_fx_tracing_flag = False
-    try:
+    with replaced(package, "_symbolic_trace", shim_of(flag_module())):
+        package._symbolic_trace._is_fx_tracing_flag = False
         yield
-    finally:
-        package._symbolic_trace = original

@@ -13,6 +13,7 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from ._compiled_calls import around_compiled_calls
+from ._replaced import replaced
 
 
 @contextmanager
@@ -30,21 +31,15 @@ def trace_lock() -> Iterator[None]:
     with ExitStack() as stack:
         stack.enter_context(around_compiled_calls(lambda: lock))
         for owner, name in places:
-            stack.enter_context(_locked(owner, name, lock))
+            stack.enter_context(replaced(owner, name, _locked(vars(owner)[name], lock)))
         yield
 
 
-@contextmanager
-def _locked(owner: Any, name: str, lock: Any) -> Iterator[None]:
-    original = vars(owner)[name]
+def _locked(original: Any, lock: Any) -> Any:
 
     @functools.wraps(original)
     def locked(*args: Any, **kwargs: Any) -> Any:
         with lock:
             return original(*args, **kwargs)
 
-    setattr(owner, name, locked)
-    try:
-        yield
-    finally:
-        setattr(owner, name, original)
+    return locked
