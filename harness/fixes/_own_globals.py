@@ -38,14 +38,20 @@ def own_globals(module: ModuleType, names: Sequence[str]) -> Iterator[None]:
 
 
 def _holder(values: dict[str, Any]) -> Any:
+    start = {name: _copied(value) for name, value in values.items()}
+
     class Own(threading.local):
         def __init__(self) -> None:
-            for name, value in values.items():
-                setattr(self, name, copy.copy(value) if isinstance(value, dict) else value)
+            for name, value in start.items():
+                setattr(self, name, _copied(value))
 
     holder = Own()
     vars(holder).update(values)  # this thread goes on with the very objects
     return holder
+
+
+def _copied(value: Any) -> Any:
+    return copy.copy(value) if isinstance(value, dict) else value
 
 
 @contextmanager
