@@ -11,6 +11,7 @@ from typing import Any
 from harness.scenario import TORCH_MODULES, Axes, Scenario
 
 from ._counting import Counting
+from ._each import each
 from ._rehearse import rehearse
 
 
@@ -47,10 +48,8 @@ def caller(shared: Shared) -> dict[str, Any]:
 
 
 def check(shared: Shared, results: list[Any]) -> None:
-    for out in results[0::2]:
-        assert out in (None, [0.8415] * 4), f"wrong numbers: {out}"
-    for call in results[1::2]:
-        assert call in (None, {"out": [3.0] * 4, "compiled runs": 1}), f"wrong call: {call}"
+    each(results[0::2], [0.8415] * 4, "numbers")
+    each(results[1::2], {"out": [3.0] * 4, "compiled runs": 1}, "call")
 
 
 def prepare() -> None:

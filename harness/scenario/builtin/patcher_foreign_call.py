@@ -10,6 +10,7 @@ from typing import Any
 
 from harness.scenario import TORCH_MODULES, Axes, Scenario
 
+from ._each import each
 from ._rehearse import rehearse
 
 
@@ -34,10 +35,8 @@ def caller(shared: Shared) -> list[float]:
 
 
 def check(shared: Shared, results: list[Any]) -> None:
-    for graph in results[0::2]:
-        assert graph in (None, ["placeholder", "call_module", "call_module", "output"]), f"wrong graph: {graph}"
-    for out in results[1::2]:
-        assert out in (None, [1.0] * 4), f"wrong call: {out}"
+    each(results[0::2], ["placeholder", "call_module", "call_module", "output"], "graph")
+    each(results[1::2], [1.0] * 4, "call")
 
 
 SCENARIO = Scenario(

@@ -9,6 +9,7 @@ from typing import Any
 
 from harness.scenario import TORCH_MODULES, Axes, Scenario
 
+from ._each import each
 from ._rehearse import rehearse
 
 
@@ -42,10 +43,8 @@ def plain(shared: Shared) -> list[Any]:
 
 
 def check(shared: Shared, results: list[Any]) -> None:
-    for tags in results[0::2]:
-        assert tags in (None, [{"of": "the first"}]), f"wrong annotations: {tags}"
-    for tags in results[1::2]:
-        assert tags in (None, [None]), f"a foreign annotation: {tags}"
+    each(results[0::2], [{"of": "the first"}], "annotations")
+    each(results[1::2], [None], "foreign annotation")
 
 
 SCENARIO = Scenario(
