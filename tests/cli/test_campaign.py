@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from support.campaigns import LOST, SAFE, TWO_WAYS, start
-from support.programs import processes_of, write
+from support.programs import ENDLESS, processes_of, write
 
 from harness.campaign.merge import merge
 from harness.campaign.store import Store
@@ -116,20 +116,12 @@ def test_a_scenario_whose_set_up_raises(tmp_path: Path, capsys: pytest.CaptureFi
     assert len(merge([store]).failures) == 1, "what came before is kept"
 
 
-STOPS = """
-def body(shared):
-    with open({fifo!r}, "w"):
-        pass
-    while True:
-        pass
-scenario = Scenario([body, body], seconds=100_000.0)
-"""
 
 
 def test_interrupted(tmp_path: Path) -> None:
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
-    lost, stops = write(tmp_path, LOST, "lost"), write(tmp_path, STOPS.format(fifo=str(fifo)), "stops")
+    lost, stops = write(tmp_path, LOST, "lost"), write(tmp_path, ENDLESS.format(fifo=str(fifo)), "stops")
     store = tmp_path / "s.db"
     process = start([lost, stops, "--store", str(store), "--jobs", "1", "--budget", "30"])
     reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)

@@ -22,12 +22,7 @@ from harness.schedule import Schedule
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "fail" / "finalizer_against_main.py"
 
 
-@pytest.fixture(autouse=True)
-def no_automatic_collection() -> Iterator[None]:
-    gc.collect()
-    gc.disable()
-    yield
-    gc.enable()
+pytestmark = pytest.mark.usefixtures("no_automatic_collection")
 
 
 def called_back() -> None:

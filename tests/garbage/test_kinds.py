@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator
 
 import pytest
 
 from harness.garbage import KINDS, make, plant
 
-
-@pytest.fixture(autouse=True)
-def no_automatic_collection() -> Iterator[None]:
-    gc.collect()
-    gc.disable()
-    yield
-    gc.enable()
+pytestmark = pytest.mark.usefixtures("no_automatic_collection")
 
 
 @pytest.fixture(params=KINDS)

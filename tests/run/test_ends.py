@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from support.programs import children_of, processes_of, write
+from support.programs import ENDLESS, children_of, processes_of, write
 
 import harness
 from harness.cli.main import main
@@ -18,15 +18,6 @@ from harness.errors import CannotTest
 from harness.run.job import Job
 from harness.run.launch import Launcher
 from harness.schedule import Schedule, to_token
-
-ENDLESS = """
-def body(shared):
-    with open({fifo!r}, "w"):
-        pass
-    while True:
-        pass
-scenario = Scenario([body, body], seconds=100_000.0)
-"""
 
 
 @pytest.fixture

@@ -14,6 +14,16 @@ from harness import Scenario, marker, thread_index
 """
 _names = itertools.count()
 
+#: Bodies that say through a pipe with a name, ``fifo``, that they have begun, and never end.
+ENDLESS = """
+def body(shared):
+    with open({fifo!r}, "w"):
+        pass
+    while True:
+        pass
+scenario = Scenario([body, body], seconds=100_000.0)
+"""
+
 
 def write(folder: Path, source: str, name: str = "") -> str:
     """Write a scenario file and return the reference of ``scenario`` in it."""
