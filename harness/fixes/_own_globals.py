@@ -112,7 +112,7 @@ def _named(code: CodeType, name: str) -> CodeType:
         if isinstance(const, CodeType):
             if const.co_name == name:
                 return const
-            if const.co_name != name and const.co_flags & 0x02 == 0:  # the class around it
+            if not const.co_flags & 0x02:  # not CO_NEWLOCALS: the class around it
                 return _named(const, name)
     raise LookupError(name)
 

@@ -12,7 +12,6 @@ import json
 import os
 import shutil
 import subprocess
-import urllib.error
 import urllib.request
 from collections.abc import Callable
 from pathlib import Path
@@ -84,7 +83,7 @@ def _reachable(url: str) -> bool:
     try:
         with urllib.request.urlopen(urllib.request.Request(url, method="HEAD"), timeout=_REACHABLE):
             return True
-    except (OSError, urllib.error.URLError, ValueError):
+    except (OSError, ValueError):  # URLError is an OSError
         return False
 
 
