@@ -37,7 +37,9 @@ def session(pytester: pytest.Pytester) -> pytest.Pytester:
 
 
 def run(session: pytest.Pytester, *arguments: str) -> pytest.RunResult:
-    return session.runpytest_subprocess("-p", "no:cacheprovider", "-p", "no:xdist", *arguments)
+    # Where it sees a CI service, Hypothesis has another profile, with no database.
+    profile = "--hypothesis-profile=default"
+    return session.runpytest_subprocess("-p", "no:cacheprovider", "-p", "no:xdist", profile, *arguments)
 
 
 def drawn(session: pytest.Pytester) -> list[str]:
