@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from . import collector
 from .finalizers import Finalizers
 
 if TYPE_CHECKING:
@@ -22,11 +21,12 @@ _COLLECTOR = -1  # in place of a body's index: what a collection runs is a threa
 class Collection:
     """One directed collection.
 
-    thread      who ran it, after its ``n``-th passing of ``point``
+    thread      who ran it, after its ``n``-th passing of ``point``, or later: ``waited_for``
     at, until   length of the log when it began and when it ended (-1: it has not); points in between were passed by
                 what it ran, or by threads that this handed over to
     found       unreachable objects it saw
     ran         the program's code that it ran, in order: see :mod:`harness.control.finalizers`
+    waited_for  thread that put the collector on again, where the program had it off at the point; else empty
     """
 
     thread: str
@@ -37,17 +37,26 @@ class Collection:
     until: int = -1
     found: int = 0
     ran: list[dict[str, Any]] = field(default_factory=list)
+    waited_for: str = ""
 
 
 def directed(control: Controller, me: Managed, point: str, n: int, generation: int) -> None:
     """Collect at a point, in ``me``, and note in ``control.collections`` what that did."""
     made = Collection(me.name, point, n, generation, len(control.log))
+    if collector.isenabled():
+        perform(control, me, made)
+    else:
+        control.postponed.append(made)
+
+
+def perform(control: Controller, me: Managed, made: Collection) -> None:
+    """Now, in ``me``."""
     control.collections.append(made)
     if control.isolation is not None:
         control.isolation.switch(me.root, _COLLECTOR)
     # What finalizers run is seen while the callback of the interrupted frame has yet to return: its locals stay.
     borrowed, me.borrowed = me.borrowed, []
-    made.found = now(generation, made.ran)
+    made.found = now(made.generation, made.ran)
     me.borrowed += borrowed
     if control.isolation is not None:
         control.isolation.switch(_COLLECTOR, me.root)
@@ -69,15 +78,3 @@ def _collect(generation: int, notes: Finalizers) -> int:
     finally:
         sys.setprofile(prior)
         notes.base = None
-
-
-@contextmanager
-def on_demand_only() -> Iterator[None]:
-    """Automatic collection is off; what was planted before the run stays where it is."""
-    was = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was:
-            gc.enable()

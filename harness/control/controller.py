@@ -58,6 +58,7 @@ class Controller:
         self.log: list[tuple[int, str, int]] = []
         self.switches: list[Switch] = []
         self.collections: list[collect.Collection] = []
+        self.postponed: list[collect.Collection] = []
         self.void: list[Asked] = []
         self.uncontrolled: list[str] = []
         self.deadlock: list[WaitReport] = []
@@ -171,6 +172,13 @@ class Controller:
                 continue
             self._note(me, item.key, item.n, item.action, forced=False)
             self._pass(me, to)
+
+    def collect_postponed(self, me: Managed) -> None:
+        """The program has put the collector on again: what waited for that takes place."""
+        while self.postponed and not self.finished:
+            made = self.postponed.pop(0)
+            made.at, made.waited_for = len(self.log), me.name
+            collect.perform(self, me, made)
 
     def _note(self, me: Managed, key: str, n: int, action: Action, forced: bool) -> None:
         switch = Switch(me.index, key, n, action, forced, len(self.log))

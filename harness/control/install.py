@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import _thread
 import functools
+import gc
 import logging
 import queue
 import threading
 import time
 from typing import Any
 
-from . import clock, threads
+from . import clock, collector, threads
 from .locks import CoopLock, CoopRLock
 
 #: (where, name, replacement); a name that this Python lacks is left alone.
@@ -37,6 +38,9 @@ _TABLE: list[tuple[Any, str, Any]] = [
     (queue, "time", clock.monotonic),
     (time, "monotonic", clock.monotonic),
     (time, "sleep", clock.sleep),
+    (gc, "enable", collector.enable),
+    (gc, "disable", collector.disable),
+    (gc, "isenabled", collector.isenabled),
 ]
 
 _replaced: list[tuple[Any, str, Any]] = []

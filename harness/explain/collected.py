@@ -32,8 +32,10 @@ def lines(report: Report) -> list[str]:
     found = []
     for made in report.collections:
         nth = f" (passing {made.n})" if made.n > 1 else ""
+        waited = f" (it was off there: when {made.waited_for} had put it on)" if made.waited_for else ""
         found.append(
-            f"{made.thread} after {made.point}{nth}: generation {made.generation}, {made.found} objects unreachable"
+            f"{made.thread} after {made.point}{nth}{waited}: generation {made.generation}, "
+            f"{made.found} objects unreachable"
         )
         found += [f"  {line}" for line in _of(made)]
     return found

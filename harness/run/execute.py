@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from types import ModuleType
 from typing import Any
 
-from harness.control import collect, raw
+from harness.control import collector, raw
 from harness.control.actions import Decider
 from harness.control.backends import Backend
 from harness.control.controller import Controller, Switch
@@ -114,7 +114,7 @@ def execute(
     unraisable: list[Finding] = []
     results: list[Any] = []
     with ExitStack() as stack:
-        stack.enter_context(collect.on_demand_only())
+        stack.enter_context(collector.on_demand_only())
         stack.enter_context(reported(control, unraisable))
         shared = ready.shared if ready is not None else stack.enter_context(set_up(scenario, job, fix))
         if backend is not None:

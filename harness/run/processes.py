@@ -14,7 +14,7 @@ from contextlib import ExitStack
 from dataclasses import asdict
 from typing import Any
 
-from harness.control import active, collect, raw
+from harness.control import active, collector, raw
 from harness.control.actions import Asked, Collect, Decider, HandOver
 from harness.control.blocked import WaitReport
 from harness.control.controller import Abandoned, Controller, Switch
@@ -125,7 +125,7 @@ def execute_in_processes(
     gates = [PipeGate() for _ in range(count)]
     done_read, done_write = os.pipe()
     with ExitStack() as stack:
-        stack.enter_context(collect.on_demand_only())
+        stack.enter_context(collector.on_demand_only())
         shared = ready.shared if ready is not None else stack.enter_context(set_up(scenario, job, None))
         children = []
         parent = os.getpid()

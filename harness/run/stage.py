@@ -9,7 +9,7 @@ from __future__ import annotations
 import faulthandler
 from contextlib import ExitStack
 
-from harness.control import collect
+from harness.control import collector
 
 from .execute import Ready, set_up
 from .job import Job
@@ -23,7 +23,7 @@ _entered = ExitStack()
 def make_ready(world: World, job: Job) -> Ready:
     """Called in a process of its own. Raises what the fix or set-up raises, and UserError when a thread was started."""
     faulthandler.dump_traceback_later(world.scenario.seconds, exit=True)
-    _entered.enter_context(collect.on_demand_only())
+    _entered.enter_context(collector.on_demand_only())
     fix = None if world.is_per_process(job.fix) else world.fix(job.fix)
     shared = _entered.enter_context(set_up(world.scenario, job, fix))
     faulthandler.cancel_dump_traceback_later()

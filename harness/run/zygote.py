@@ -18,7 +18,7 @@ import sys
 from dataclasses import dataclass, field
 from typing import Any
 
-from harness.control import install, raw
+from harness.control import collector, install, raw
 
 install.install()
 
@@ -205,7 +205,7 @@ def main() -> None:
         return
     gc.collect()
     gc.freeze()  # children share these pages instead of copying them at their first collection
-    gc.disable()
+    collector.never_by_itself()
     try:
         signal.signal(signal.SIGTERM, _gone)
         die_with_parent(parent, signal.SIGTERM)  # from here on there may be something to clear away
