@@ -1,34 +1,93 @@
-"""judge fixes: the schedules that fail without one are run with it, and the search is repeated under it"""
+"""judge fixes: the schedules that fail without one are run with it, and the search is repeated under it
+
+With several scenarios, or `all` (the flag and patcher families), one table.
+"""
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
+from collections.abc import Callable
+from pathlib import Path
 
 from harness.errors import UserError
-from harness.fixes import Fix, find_fix, fix_names
+from harness.fixes import Fix, find_fix
 from harness.run.launch import Launcher
+from harness.scenario.load import builtin_names
 from harness.schedule import Schedule, to_token
+from harness.search import Exploration
 from harness.search.certify import negative
-from harness.verdict import control_arm, judge
+from harness.table import Table, as_json, html, markdown, text
+from harness.verdict.case import Case, Judged, fixes_for, judged
+from harness.verdict.cost import costs
+from harness.verdict.sheet import sheet
 
 from . import options as shared
 
+_FORMATS: dict[str, Callable[[Table], str]] = {"text": text, "markdown": markdown, "html": html}
+_FAMILIES = ("flag.", "patcher.")
+
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("scenario", metavar="SCENARIO|TOKEN")
+    parser.add_argument("scenario", metavar="SCENARIO|TOKEN|all", nargs="+")
     parser.add_argument("--fix", action="append", default=[], metavar="F", help="which fixes, by name or your own as file.py:name (default: all that are for this scenario)")
     parser.add_argument("--require", choices=("holds",), help="exit 1 if a named fix falls short")
     parser.add_argument("--threads", type=shared.threads, metavar="N", help="how many threads")
     parser.add_argument("--axis", action="append", default=[], metavar="NAME=VALUE", help="choose a value of an axis")
+    parser.add_argument("--format", choices=tuple(_FORMATS), help="of the table (default: text)")
+    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="write the table there")
     shared.add_runs(parser)
     shared.add_search(parser, 600)
 
 
 def run(options: argparse.Namespace) -> int:
     fixes = [find_fix(name) for name in options.fix]
+    if options.scenario == ["all"] or len(options.scenario) > 1:
+        return _several(options, fixes)
+    if options.format or options.output:
+        raise UserError("--format and --output are for the table of several scenarios")
+    options.scenario = options.scenario[0]
+    found = _one(options, fixes)
+    control = found.control
+    if options.json:
+        shared.emit(
+            {
+                "scenario": options.scenario,
+                "torch": found.torch,
+                "control": {"schedules": control.schedules, "failing": len(control.failing)},
+                "rows": [
+                    {
+                        "fix": row.fix, "verdict": row.verdict, "schedules": row.schedules, "points": row.points,
+                        "why": row.why, "rests_on": row.rests_on, "token": to_token(row.failing) if row.failing else "",
+                    }
+                    for row in found.rows
+                ],
+            }
+        )  # fmt: skip
+    else:
+        says = "" if control.failing else f" ({negative(control.explored).says})"
+        print(f"control: {len(control.failing)} failing of {control.schedules} schedules without a fix{says}")
+        for row in found.rows:
+            print(f"{row.fix:20} {row.verdict:9} {row.schedules} schedules, {row.points} points")
+            print(f"{'':20} why: {row.why}")
+            print(f"{'':20} rests on: {row.rests_on}")
+            if row.failing:
+                print(f"{'':20} harness replay {to_token(row.failing)}{_how(row.fix)}")
+    named = [row for row in found.rows if row.fix != "none"]
+    return int(options.require == "holds" and any(row.verdict != "holds" for row in named))
+
+
+def _how(fix: str) -> str:
+    return " (there: --torch VERSION)" if find_fix(fix).elsewhere else f" --fix {fix}"
+
+
+def _one(options: argparse.Namespace, fixes: list[Fix], case: Case | None = None) -> Judged:
+    """``case``: of a table. Otherwise what the options say."""
     known = None
-    if options.scenario.startswith("race") and "," in options.scenario:
+    if case is not None:
+        options.scenario = case.scenario
+    elif options.scenario.startswith("race") and "," in options.scenario:
         known = shared.schedule_from(options.scenario)
         options.scenario = known.scenario
         if options.mode is not None and (options.mode == "free") != known.free:
@@ -37,61 +96,57 @@ def run(options: argparse.Namespace) -> int:
     with Launcher(options.scenario, free=free, jobs=options.jobs, python=shared.interpreter(options)) as launcher:
         if known is not None:
             shared.check_schedule(known, launcher)
-        fixes = fixes or _all(torch=bool(launcher.about["torch"]))
         counts = shared.thread_counts(options, launcher)
         if len(counts) != 1:
             raise UserError("--threads: one number; a verdict is about one thread count")
         threads = known.threads if known and options.threads is None else counts[0]
-        axes = {**(known.axes if known else {}), **shared.axes(options, launcher)}
+        axes = case.axes if case else {**(known.axes if known else {}), **shared.axes(options, launcher)}
         base = Schedule(options.scenario, threads, free=free, axes=axes)
-        _say(options, f"control arm: {options.scenario} without a fix")
-        bar = shared.Progress("  without a fix", options.budget)
-        control = control_arm(
-            launcher, base, budget=options.budget, seed=options.seed, known=known, progress=bar
-        )
-        bar.end()
-        rows = []
-        for fix in fixes:
-            _say(options, f"{fix.name}: {len(control.failing)} failing schedules, then the search")
-            bar = shared.Progress(f"  {fix.name}", options.budget)
-            rows.append(
-                judge(launcher, base, fix, control, budget=options.budget, seed=options.seed, progress=bar)
-            )
-            bar.end()
-        torch = launcher.about["torch"]
-    if options.json:
-        shared.emit(
-            {
-                "scenario": options.scenario,
-                "torch": torch,
-                "control": {"schedules": control.schedules, "failing": len(control.failing)},
-                "rows": [
-                    {
-                        "fix": row.fix, "verdict": row.verdict, "schedules": row.schedules, "points": row.points,
-                        "why": row.why, "rests_on": row.rests_on, "token": to_token(row.failing) if row.failing else "",
-                    }
-                    for row in rows
-                ],
-            }
-        )  # fmt: skip
-    else:
-        says = "" if control.failing else f" ({negative(control.explored).says})"
-        print(f"control: {len(control.failing)} failing of {control.schedules} schedules without a fix{says}")
-        for row in rows:
-            print(f"{row.fix:20} {row.verdict:9} {row.schedules} schedules, {row.points} points")
-            print(f"{'':20} why: {row.why}")
-            print(f"{'':20} rests on: {row.rests_on}")
-            if row.failing:
-                print(f"{'':20} harness replay {to_token(row.failing)} --fix {row.fix}")
-    named = [row for row in rows if row.fix != "none"]
-    return int(options.require == "holds" and any(row.verdict != "holds" for row in named))
+        progress = _Progress(options, str(Case(options.scenario, axes)))
+        try:
+            return judged(
+                launcher, base, fixes or fixes_for(bool(launcher.about["torch"])),
+                budget=options.budget, seed=options.seed, known=known, progress=progress,
+            )  # fmt: skip
+        finally:
+            progress.end()
 
 
-def _all(torch: bool) -> list[Fix]:
-    """Those that are about torch are for scenarios with torch."""
-    every = [find_fix(name) for name in ("none", *fix_names())]
-    return [fix for fix in every if torch or fix.processes or fix.name == "none"]
+def _several(options: argparse.Namespace, fixes: list[Fix]) -> int:
+    if options.threads or options.axis:
+        raise UserError("--threads and --axis: for one scenario")
+    if options.json and options.format:
+        raise UserError("--json is a format of its own: leave out --format")
+    cases = _all() if options.scenario == ["all"] else [Case(name) for name in options.scenario]
+    python = shared.interpreter(options)
+    found = [_one(options, fixes, case) for case in cases]
+    names = [row.fix for row in max(found, key=lambda case: len(case.rows)).rows]
+    measured = costs([name for name in names if find_fix(name).apply], python) if any(f.torch for f in found) else {}
+    table = sheet(found, measured, required=[name for name in names if options.require and name != "none"])
+    shared.write(json.dumps(as_json(table)) if options.json else _FORMATS[options.format or "text"](table), options.output)
+    return int(table.unexpected > 0)
 
 
-def _say(options: argparse.Namespace, text: str) -> None:
-    print(text, file=sys.stderr)
+def _all() -> list[Case]:
+    cases = [Case(name) for name in builtin_names() if name.startswith(_FAMILIES)]
+    engine = Case("flag.checkpoint", {"recompute": "engine"})
+    cases.insert(cases.index(Case("flag.checkpoint")) + 1, engine)
+    return cases
+
+
+class _Progress:
+    """One line on standard error for each part, and a bar where that is a terminal."""
+
+    def __init__(self, options: argparse.Namespace, case: str) -> None:
+        self.options, self.case = options, case
+        self.bar: shared.Progress | None = None
+
+    def __call__(self, part: str) -> Callable[[Exploration], None]:
+        self.end()
+        print(f"{self.case}: {part}", file=sys.stderr)
+        self.bar = shared.Progress(f"  {part}", self.options.budget)
+        return self.bar
+
+    def end(self) -> None:
+        if self.bar is not None:
+            self.bar.end()

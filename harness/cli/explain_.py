@@ -12,7 +12,7 @@ from harness.errors import CannotTest, UserError
 from harness.explain import FORMATS, Story, nearest_pass, tell
 from harness.explain.account import difference
 from harness.explain.words import sentence
-from harness.fixes import find_fix
+from harness.fixes import fix_of_a_run
 from harness.run.launch import Launcher
 from harness.schedule import to_token
 from harness.verdict.on_gc import on_gc
@@ -33,7 +33,7 @@ def run(options: argparse.Namespace) -> int:
     if options.json and options.format is not None:
         raise UserError("--json is a format of its own: leave out --format")
     schedule = shared.schedule_from(options.schedule)
-    fix = find_fix(options.fix)
+    fix = fix_of_a_run(options.fix)
     with Launcher(schedule.scenario, free=schedule.free, jobs=1, python=shared.interpreter(options)) as launcher:
         shared.check_schedule(schedule, launcher)
         report, cause = cause_of(launcher, schedule, fix.name)
@@ -46,14 +46,7 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         shared.emit({**_as_json(story), "depends_on_gc": gc.depends})
         return 0
-    text = FORMATS[options.format or "text"](story).rstrip("\n")
-    if options.output is not None:
-        try:
-            options.output.write_text(text + "\n", encoding="utf-8")
-        except OSError as error:
-            raise UserError(f"{options.output}: {error.strerror}") from None
-    else:
-        print(text)
+    shared.write(FORMATS[options.format or "text"](story), options.output)
     return 0
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from harness.explain import as_text
 from harness.explain.text import sentence
-from harness.fixes import find_fix
+from harness.fixes import fix_of_a_run
 from harness.run.job import Job
 from harness.run.launch import Launcher
 from harness.run.twins import Twins, difference
@@ -41,7 +41,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    fix = find_fix(options.fix)
+    fix = fix_of_a_run(options.fix)
     if options.store is not None:
         return campaign.run(options)
     campaign.none_of_it(options)

@@ -154,3 +154,15 @@ class Progress:
 
 def emit(data: dict[str, Any]) -> None:
     print(json.dumps(data))
+
+
+def write(text: str, output: Path | None) -> None:
+    """To a file, or to standard output. Raises UserError where the file cannot be written."""
+    text = text.rstrip("\n") + "\n"
+    if output is None:
+        sys.stdout.write(text)
+        return
+    try:
+        output.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UserError(f"{output}: {error.strerror}") from None

@@ -6,7 +6,7 @@ import argparse
 from collections import Counter
 
 from harness.errors import CannotTest
-from harness.fixes import find_fix
+from harness.fixes import fix_of_a_run
 from harness.run.job import Job
 from harness.run.launch import Launcher
 from harness.run.twins import difference
@@ -24,7 +24,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     schedule = shared.schedule_from(options.schedule)
-    fix = find_fix(options.fix)
+    fix = fix_of_a_run(options.fix)
     with Launcher(schedule.scenario, free=schedule.free, jobs=options.jobs, python=shared.interpreter(options)) as launcher:
         shared.check_schedule(schedule, launcher)
         reports = [report for _, report in launcher.map(Job(schedule, fix.name) for _ in range(options.times))]

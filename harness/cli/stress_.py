@@ -7,7 +7,7 @@ import time
 from collections import Counter
 
 from harness.errors import UserError
-from harness.fixes import find_fix
+from harness.fixes import fix_of_a_run
 from harness.run.job import Job
 from harness.run.launch import Launcher
 from harness.schedule import Schedule
@@ -24,7 +24,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     if options.mode is not None:
         raise UserError("--mode: plain threads have none")
-    fix = find_fix(options.fix)
+    fix = fix_of_a_run(options.fix)
     if fix.processes:
         raise UserError(f"--fix {fix.name}: plain threads cannot be processes")
     began = time.monotonic()

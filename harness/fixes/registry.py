@@ -19,6 +19,7 @@ _NOT_FIXES = {"registry"}
 @dataclass(frozen=True)
 class Fix:
     """apply      a context manager without arguments: in force inside, gone outside
+    elsewhere  runs are made in another release of torch (and ``apply`` is None)
     late       it is put in force after set-up, when functions have been wrapped already
     processes  each body runs in a process of its own (and ``apply`` is None)
     summary    the first line of its documentation
@@ -29,6 +30,12 @@ class Fix:
     apply: Callable[[], AbstractContextManager[object]] | None = None
     processes: bool = False
     late: bool = False
+    elsewhere: bool = False
+
+    @property
+    def in_runs(self) -> str:
+        """What runs under it are told to put in force."""
+        return "none" if self.elsewhere else self.name
 
 
 def fix_names() -> list[str]:
@@ -42,8 +49,8 @@ def find_fix(name: str) -> Fix:
     if name in fix_names():
         module = importlib.import_module(f"harness.fixes.{name}")
         summary = (module.__doc__ or "").strip().splitlines()[0]
-        late = getattr(module, "LATE", False)
-        return Fix(name, summary, getattr(module, name, None), getattr(module, "PROCESSES", False), late)
+        flags = {name.lower(): getattr(module, name, False) for name in ("PROCESSES", "LATE", "ELSEWHERE")}
+        return Fix(name, summary, getattr(module, name, None), **flags)
     head, colon, attribute = name.partition(":")
     if not colon:
         raise UserError(f"unknown fix {name!r}: none, {', '.join(fix_names())}, or your own as file.py:name or module:name")
@@ -58,3 +65,11 @@ def find_fix(name: str) -> Fix:
     if not callable(apply):
         raise UserError(f"fix {name}: {head} has no function {attribute!r}; a fix is a context manager without arguments")
     return Fix(name, (getattr(apply, "__doc__", None) or "").strip().partition("\n")[0], apply)
+
+
+def fix_of_a_run(name: str) -> Fix:
+    """As :func:`find_fix`; raises UserError also for what only a verdict can be about."""
+    fix = find_fix(name)
+    if fix.elsewhere:
+        raise UserError(f"fix {name}: judged by `harness check`; for runs in another release: --torch VERSION")
+    return fix

@@ -13,7 +13,7 @@ import pytest
 from harness.cli.options import check_schedule, schedule_from
 from harness.errors import CannotTest, UserError
 from harness.explain import as_text
-from harness.fixes import find_fix
+from harness.fixes import fix_of_a_run
 from harness.run.job import Job
 from harness.run.launch import Launcher
 from harness.run.report import Report
@@ -145,7 +145,7 @@ class Race:
         """Judge fixes by name, against one control arm."""
         if self.session.schedule is not None:
             pytest.skip("--race-replay: a verdict is more than one schedule")
-        known = [find_fix(name) for name in fixes]
+        known = [fix_of_a_run(name) for name in fixes]
         asked.whole("budget", budget), asked.whole("seed", seed, 0)
         launcher = self.session.launcher(asked.text("scenario", scenario), False)
         base = asked.schedule(scenario, launcher.about["threads"][0], axes, False)
@@ -166,7 +166,7 @@ class Race:
         return verdicts
 
     def _fix(self, name: str | None) -> str:
-        return self.session.fix or find_fix(name or self.default_fix).name
+        return self.session.fix or fix_of_a_run(name or self.default_fix).name
 
     def _budget(self, budget: int | None) -> int:
         return self.session.budget or budget or self.default_budget

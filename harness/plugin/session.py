@@ -10,7 +10,7 @@ import pytest
 
 from harness.cli.options import check_schedule, schedule_from
 from harness.errors import UserError
-from harness.fixes import find_fix
+from harness.fixes import fix_of_a_run
 from harness.run.job import Job
 from harness.run.launch import Launcher
 from harness.schedule import Schedule
@@ -36,7 +36,7 @@ class Session:
             raise pytest.UsageError("--race-budget: with --race-replay nothing is searched")
         try:
             if self.fix is not None:
-                find_fix(self.fix)
+                fix_of_a_run(self.fix)
             self.schedule = schedule_from(token) if token is not None else None
         except UserError as error:
             raise pytest.UsageError(" ".join(str(error).split())) from None

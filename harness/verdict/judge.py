@@ -82,12 +82,15 @@ def control_arm(
 
 def judge(
     runner: Runner, base: Schedule, fix: Fix, control: Control, *, budget: int, seed: int = 0,
-    progress: Callable[[Exploration], None] | None = None,
+    progress: Callable[[Exploration], None] | None = None, under: Runner | None = None,
 ) -> Verdict:
-    """Raises UserError only where the scenario itself cannot be run."""
+    """``under``: what makes the runs with the fix, where it is not ``runner``, which made those of the control arm.
+
+    Raises UserError only where the scenario itself cannot be run.
+    """
     try:
         left = _residue(runner, base, fix)
-        verdict = _judge(runner, base, fix, control, budget, seed, progress)
+        verdict = _judge(runner, under or runner, base, fix, control, budget, seed, progress)
     except UserError as error:
         return Verdict(fix.name, "untested", 0, 0, f"the fix cannot be applied: {error}", "no run")
     if left and verdict.verdict in ("holds", "masks", "untested"):
@@ -98,21 +101,21 @@ def judge(
 
 
 def _residue(runner: Runner, base: Schedule, fix: Fix) -> list[str]:
-    if fix.name == "none" or fix.processes:
+    if fix.in_runs == "none" or fix.processes:
         return []
     return [str(name) for name in runner.wait(runner.start(Job(base, fix.name, residue=True))).results]
 
 
 def _judge(
-    runner: Runner, base: Schedule, fix: Fix, control: Control, budget: int, seed: int,
+    without: Runner, runner: Runner, base: Schedule, fix: Fix, control: Control, budget: int, seed: int,
     progress: Callable[[Exploration], None] | None,
 ) -> Verdict:
-    plain = runner.wait(runner.start(Job(replace(base, directives=()), fix.name)))
+    plain = runner.wait(runner.start(Job(replace(base, directives=()), fix.in_runs)))
     if plain.failed and fix.name != "none" and control.plain_passes:
         verdict = "untested" if fix.processes else "fails"  # what bodies share through memory they don't share there
         why = f"under it the program fails without any switch: {plain.outcome}: {plain.message}"
         return Verdict(fix.name, verdict, 1, len(plain.log), why, "1 schedule")
-    reports = [report for _, report in runner.map(Job(schedule, fix.name) for schedule, _ in control.failing)]
+    reports = [report for _, report in runner.map(Job(schedule, fix.in_runs) for schedule, _ in control.failing)]
     failing = [
         (schedule, report) for (schedule, _), report in zip(control.failing, reports, strict=True) if report.failed
     ]
@@ -121,7 +124,7 @@ def _judge(
     if failing and not damaged:
         return _fallen(runner, fix, "fails", failing[0], len(reports), points, f"{len(failing)} of {len(reports)}")
     found = explore(
-        runner, base, fix=fix.name, budget=budget, seed=seed, progress=progress,
+        runner, base, fix=fix.in_runs, budget=budget, seed=seed, progress=progress,
         stop=lambda schedule, report: report.outcome not in _SILENT,
     )
     total, points = len(reports) + found.schedules, max(points, found.points)
@@ -135,14 +138,16 @@ def _judge(
         return Verdict("none", "untested", total, points, "nothing fails here", negative(found).says)
     certificate = holds(len(control.failing), 0, found)
     verdict = "holds" if certificate.certain else "untested"
-    why = why_holds(runner, fix, control.failing[0][0]) if control.failing else certificate.says
-    return Verdict(fix.name, verdict, total, points, why, certificate.says)
+    why = why_holds(without, runner, fix, control.failing[0][0]) if control.failing else certificate.says
+    astray = sum(bool(report.unused) for report in reports)
+    says = certificate.says + (f"; {astray} of {len(reports)} passed without meeting all their points" if astray else "")
+    return Verdict(fix.name, verdict, total, points, why, says)
 
 
 def _fallen(
     runner: Runner, fix: Fix, verdict: str, failing: tuple[Schedule, Report], runs: int, points: int, share: str
 ) -> Verdict:
-    schedule, _, _ = reduce(runner, *failing, fix=fix.name)
+    schedule, _, _ = reduce(runner, *failing, fix=fix.in_runs)
     return Verdict(
         fix.name, verdict, runs, points, why_fails(runner, fix, schedule), f"{share} schedules fail", schedule
     )

@@ -46,15 +46,16 @@ def cause_of(runner: Runner, schedule: Schedule, fix: str = "none") -> tuple[Rep
 
 
 def why_fails(runner: Runner, fix: Fix, schedule: Schedule) -> str:
-    report, cause = cause_of(runner, schedule, fix.name)
+    report, cause = cause_of(runner, schedule, fix.in_runs)
     if report.outcome == "deadlock":
         return report.message
     return f"{report.signature}: {sentence(cause, report)}"
 
 
-def why_holds(runner: Runner, fix: Fix, schedule: Schedule) -> str:
-    _, cause = cause_of(runner, schedule)
-    fixed = _record(runner, schedule, fix.name)
+def why_holds(without: Runner, runner: Runner, fix: Fix, schedule: Schedule) -> str:
+    """``without`` runs the schedule as it failed, ``runner`` as it passes."""
+    _, cause = cause_of(without, schedule)
+    fixed = _record(runner, schedule, fix.in_runs)
     if fix.processes:
         return _processes_apart(fixed)
     if cause is None or cause.read is None or cause.write is None:

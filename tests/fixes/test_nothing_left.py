@@ -17,7 +17,7 @@ def launcher():
         yield made
 
 
-@pytest.mark.parametrize("name", [name for name in fix_names() if not find_fix(name).processes])
+@pytest.mark.parametrize("name", [name for name in fix_names() if find_fix(name).apply])
 def test_when_it_is_no_longer_in_force(launcher: Launcher, name: str) -> None:
     try:
         report = launcher.run(Job(Schedule("flag.warm", 2), name, residue=True))

@@ -1,0 +1,58 @@
+"""Many cases in one table: a row for each fix, a column for each case, and what the fix costs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from harness.schedule import to_token
+from harness.table import Cell, Row, Table
+
+from .case import Judged
+from .judge import Verdict
+
+_KIND = {"holds": "good", "fails": "bad", "masks": "bad", "untested": "open"}
+
+
+def sheet(cases: Sequence[Judged], costs: Mapping[str, float], *, required: Sequence[str] = ()) -> Table:
+    """``required``: the fixes whose cells are marked where they are not ``holds``. Fixes that ``costs`` lacks have a dash."""
+    names = [verdict.fix for verdict in max(cases, key=lambda case: len(case.rows)).rows] if cases else []
+    releases = sorted({case.torch for case in cases if case.torch})
+    rows = []
+    for name in names:
+        cells = [_cell(case, name, name in required) for case in cases]
+        rows.append(Row((name,), (*cells, _cost(costs.get(name)))))
+    title = "Fixes on torch " + ", ".join(releases) if releases else "Fixes"
+    return Table(title, ("fix",), (*(str(case.case) for case in cases), "cost"), tuple(rows), _notes(cases, costs))
+
+
+def _cell(case: Judged, name: str, required: bool) -> Cell:
+    verdict = next((row for row in case.rows if row.fix == name), None)
+    if verdict is None:
+        return Cell("-", "plain", "not for this scenario")
+    short = required and verdict.verdict != "holds"
+    return Cell(verdict.verdict, _KIND[verdict.verdict], _behind(verdict), "required: holds" if short else "")
+
+
+def _behind(verdict: Verdict) -> str:
+    token = f" Token: {to_token(verdict.failing)}" if verdict.failing else ""
+    return f"{_sentence(verdict.why)} {verdict.schedules} schedules, {verdict.points} points: {_sentence(verdict.rests_on)}{token}"
+
+
+def _sentence(words: str) -> str:
+    return words if words.endswith(".") else words + "."
+
+
+def _cost(ratio: float | None) -> Cell:
+    if ratio is None:
+        return Cell("-")
+    return Cell(f"{max(0.0, 1 / ratio - 1):.0%}", "plain", f"{ratio:.3f} of the warm compiled calls a second without it")
+
+
+def _notes(cases: Sequence[Judged], costs: Mapping[str, float]) -> tuple[str, ...]:
+    notes = [
+        f"{case.case}: without a fix {len(case.control.failing)} of {case.control.schedules} schedules fail"
+        for case in cases
+    ]
+    if costs:
+        notes.append("cost: how much longer a warm compiled call of a tiny function takes (backend eager), measured here")
+    return tuple(notes)

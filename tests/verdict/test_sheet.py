@@ -1,0 +1,67 @@
+"""Several cases in a table, and a newer release as the fix."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from harness.cli.main import main
+from harness.errors import UserError
+from harness.fixes import find_fix, fix_of_a_run
+from harness.run.launch import Launcher
+from harness.schedule import Schedule
+from harness.verdict import control_arm, judge
+from harness.verdict.case import newer
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+RACY, SAFE = str(EXAMPLES / "fail" / "lost_update.py"), str(EXAMPLES / "success" / "lost_update.py")
+
+
+@pytest.mark.parametrize(("there", "says"), [(SAFE, "holds"), (RACY, "fails")])
+def test_an_upgrade_is_judged_by_the_runs_made_there(there: str, says: str) -> None:
+    base = Schedule(RACY, 2)
+    with Launcher(RACY) as here, Launcher(there) as other:
+        control = control_arm(here, base, budget=100)
+        verdict = judge(here, base, find_fix("upgrade"), control, budget=600, under=other)
+    assert (verdict.fix, verdict.verdict) == ("upgrade", says)
+    assert (verdict.failing is not None) == (says == "fails")
+
+
+def test_without_torch_there_is_nothing_to_upgrade() -> None:
+    with Launcher(RACY) as here, pytest.raises(UserError, match="without torch"), newer(here):
+        pass
+
+
+def test_an_upgrade_is_no_fix_of_a_run() -> None:
+    with pytest.raises(UserError, match="harness check"):
+        fix_of_a_run("upgrade")
+
+
+def test_a_table(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    page = tmp_path / "table.html"
+    arguments = ["check", RACY, SAFE, "--fix", "none", "--fix", "per_process", "--budget", "60"]
+    assert main([*arguments, "--json", "--require", "holds"]) == 1
+    cells = json.loads(capsys.readouterr().out)["cells"]
+    found = {(cell["heads"]["fix"], cell["column"]): cell for cell in cells}
+    assert found["none", RACY]["text"] == "fails"
+    assert "race1," in found["none", RACY]["detail"]
+    assert found["none", SAFE]["text"] == "untested"
+    assert found["per_process", SAFE]["unexpected"] == "required: holds"
+    assert main([*arguments, "--format", "html", "--output", str(page)]) == 0
+    assert page.read_text().count("<details>") == 4
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        ([SAFE, "--threads", "2"], "for one scenario"),
+        ([SAFE, "--json", "--format", "html"], "leave out --format"),
+        (["--format", "html"], "for the table of several"),
+        ([SAFE, "--output", "/nowhere/x.html", "--fix", "none", "--budget", "3"], "/nowhere/x.html"),
+    ],
+)
+def test_mistakes(more: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", RACY, *more]) == 2
+    assert says in capsys.readouterr().err
