@@ -87,6 +87,9 @@ class Scenario:
     expect
         The outcome by which this scenario fails, where it is not an error ("state leaked", say): a finding of
         that kind is named as the run's outcome before all others.
+    leaks
+        The process-wide states that must be as before when all is over, by full name; those that this release lacks are
+        passed over. Default: every state that some function saves and later puts back.
     seconds
         A run that takes longer than this is a ``hang``. It decides nothing else.
 
@@ -109,6 +112,7 @@ class Scenario:
     sequential: bool | None = None
     threads: tuple[int, int] | None = None
     expect: str | None = None
+    leaks: Sequence[str] | None = None
     seconds: float = 60.0
 
     def __post_init__(self) -> None:
@@ -130,8 +134,9 @@ class Scenario:
                 raise ValueError(f"points: no kind {name!r}; there are {', '.join(ALL)}")
         if not isinstance(self.seconds, (int, float)) or not 0.01 <= self.seconds <= 1e6:
             raise ValueError(f"seconds={self.seconds!r}: a number from 0.01 to a million")
-        if isinstance(self.modules, str) or isinstance(self.fine, str):
-            raise ValueError("modules and fine: lists of names, not one string")
+        for option in ("modules", "fine", "leaks"):
+            if isinstance(getattr(self, option), str):
+                raise ValueError(f"{option}: a list of names, not one string")
         if self.threads is not None and not all(isinstance(n, int) and n <= 99 for n in self.threads):
             raise ValueError(f"threads={self.threads}: two whole numbers, at most 99")
         low, high = self.thread_range

@@ -52,8 +52,14 @@ def reduce(runner: Runner, schedule: Schedule, report: Report, fix: str = "none"
     while True:
         found = first_of(_smaller(schedule, runner.fewest, runner.bodies)) or first_of(_earlier(schedule, report, knowledge))
         if found is None:
-            return schedule, report, len(tried) - 1
+            return _in_order(schedule, report), report, len(tried) - 1
         schedule, report = found
+
+
+def _in_order(schedule: Schedule, report: Report) -> Schedule:
+    """Its directives as they took place: one schedule has one token."""
+    when = {directive: index for index, (directive, _, _) in enumerate(report.switches)}
+    return _with(schedule, *sorted(schedule.directives, key=lambda directive: when.get(directive, len(when))))
 
 
 def _key(schedule: Schedule) -> str:

@@ -105,6 +105,16 @@ def test_state_saved_elsewhere_than_in_a_local(tmp_path: Path, before: str, save
         assert found.failures[0][1].outcome == "state leaked"
 
 
+def test_only_states_that_are_named_must_be_as_before(tmp_path: Path) -> None:
+    source = SAVED.format(before="", save="self.saved = level", restore="level = self.saved")
+    narrowed = source.replace("sequential=False", "sequential=False, leaks={leaks}")
+    with InlineRunner(write(tmp_path, narrowed.format(leaks="['elsewhere.x']"))) as runner:
+        assert runner.about["save_restore"] == []
+        assert not explore(runner, Schedule("s", 2), budget=100).failures
+    with InlineRunner(write(tmp_path, narrowed.format(leaks="[__name__ + '.level']"))) as runner:
+        assert explore(runner, Schedule("s", 2), budget=100).failures
+
+
 def test_effects_are_results(tmp_path: Path) -> None:
     report = plain(tmp_path, """
 from harness.oracles.effects import Effects
