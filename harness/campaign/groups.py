@@ -99,7 +99,7 @@ def summary(content: Content) -> dict[str, Any]:
         "pairs": {"met": len(pairs.met), "seen": len(pairs.seen)},
         "failures": [group.to_json() for group in groups(content)],
         "negatives": [
-            {"scenario": cell.scenario, "threads": cell.threads, "axes": cell.axes, "certain": certain, "rests_on": says}
+            {"scenario": cell.scenario, "threads": list(cell.counts), "axes": cell.held, "certain": certain, "rests_on": says}
             for cell, certain, says in negatives(content)
         ],
     }
@@ -129,5 +129,7 @@ def as_text(content: Content) -> str:
     for item in data["negatives"]:
         axes = "".join(f", {name}={value}" for name, value in item["axes"].items())
         word = "none found" if item["certain"] else "nothing shown"
-        lines.append(f"{item['scenario']}, {item['threads']} threads{axes}  {word}: {item['rests_on']}")
+        counts = item["threads"]
+        threads = f"{counts[0]} threads" if len(counts) == 1 else f"{counts[0]} to {counts[-1]} threads"
+        lines.append(f"{item['scenario']}, {threads}{axes}  {word}: {item['rests_on']}")
     return "\n".join(lines)

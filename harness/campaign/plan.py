@@ -1,6 +1,6 @@
 """What a campaign is made of: numbered units, each a search of its own.
 
-A *cell* is a scenario with a number of threads and values of its axes. Unit ``number`` is the search of cell
+A *cell* is a scenario: with the thread counts and the values of axes to draw from. Unit ``number`` is the search of cell
 ``number % len(cells)`` in round ``number // len(cells)``, and its seed is the campaign's plus the round. A unit makes
 one run at a time, so that what it finds depends on its number and on nothing else: that is why units can be repeated
 after a kill, divided among shards and put together again.
@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import Any
 
 import harness
-from harness.search import STRATEGIES
+from harness.schedule import Schedule
+from harness.search import STRATEGIES, Space
 
 #: What decides how a unit goes: a change of any of it makes other units.
 _ENGINE = ("control", "fixes", "garbage", "run", "scenario", "schedule", "search", "states")
@@ -28,13 +29,22 @@ _NOT_AGAIN = ("portfolio", "exhaustive")
 
 @dataclass(frozen=True)
 class Cell:
-    """digest  of the scenario's source; torch  its release, empty where the scenario needs none"""
+    """counts  thread counts, the first being home's
+    held    axes held at one value
+    drawn   the others, with their values, the first being home's
+    digest  of the scenario's source
+    torch   its release, empty where the scenario needs none
+    """
 
     scenario: str
-    threads: int
-    axes: dict[str, Any]
+    counts: tuple[int, ...]
+    held: dict[str, Any]
+    drawn: dict[str, list[Any]]
     digest: str
     torch: str
+
+    def space(self, free: bool) -> Space:
+        return Space(Schedule(self.scenario, self.counts[0], free=free, axes=dict(self.held)), self.counts, self.drawn)
 
 
 @dataclass(frozen=True)
@@ -102,7 +112,7 @@ class Plan:
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Plan:
         """Raises KeyError or TypeError where ``data`` is not what :meth:`to_json` makes."""
-        cells = tuple(Cell(**cell) for cell in data["cells"])
+        cells = tuple(Cell(**{**cell, "counts": tuple(cell["counts"])}) for cell in data["cells"])
         return cls(**{**data, "cells": cells, "later": tuple(data["later"])})
 
     def difference(self, other: Plan) -> str:
@@ -112,7 +122,7 @@ class Plan:
                 if value != getattr(theirs, name):
                     return f"{ours.scenario}: {name} is {value or 'none'}, not {getattr(theirs, name) or 'none'}"
         if len(self.cells) != len(other.cells):
-            return f"it has {len(self.cells)} scenarios and thread counts, not {len(other.cells)}"
+            return f"it has {len(self.cells)} scenarios, not {len(other.cells)}"
         for name, value in asdict(self).items():
             if name != "cells" and value != asdict(other)[name]:
                 word = {"free": "mode free", "engine": "this program's source"}.get(name, name)

@@ -61,9 +61,9 @@ def run_unit(runner: Runner, plan: Plan, unit: Unit, told: Told) -> dict[str, An
             told(_failure(plan, cell, kind, schedule, report))
         return False
 
-    base = Schedule(cell.scenario, cell.threads, free=plan.free, axes=dict(cell.axes))
+    space = cell.space(plan.free)
     found = explore(
-        _OneAtATime(runner, pairs.learn), base, fix=plan.fix, budget=plan.budget, seed=unit.seed,
+        _OneAtATime(runner, pairs.learn), space.home, space=space, fix=plan.fix, budget=plan.budget, seed=unit.seed,
         strategy=unit.strategy, stop=failed,
         progress=lambda so_far: told({"ran": so_far.schedules, "failing": len(so_far.failures)}),
     )  # fmt: skip

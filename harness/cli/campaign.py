@@ -80,8 +80,11 @@ def _plan(options: argparse.Namespace) -> Plan:
         with Launcher(reference, free=free, jobs=1, python=interpreter) as launcher:
             about = launcher.about
             python = about["python"]
-            for threads in shared.thread_counts(one, launcher):
-                cells.append(Cell(reference, threads, shared.axes(one, launcher), about["digest"], about["torch"]))
+            drawn = shared.space(one, launcher)
+            axes = {name: list(values) for name, values in drawn.axes.items()}
+            cells.append(
+                Cell(reference, tuple(drawn.counts), drawn.home.axes, axes, about["digest"], about["torch"])
+            )
     return Plan.make(
         tuple(cells), free=free, fix=options.fix, strategy=options.strategy, budget=options.budget,
         seed=options.seed, times=options.times, python=python,

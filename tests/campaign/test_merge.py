@@ -52,7 +52,7 @@ def test_two_shards_are_one_campaign(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert merge([Path(paths["both"])]).same(whole)
 
 
-CELLS = (Cell("a.py", 2, {}, "d1", ""), Cell("b.py", 2, {}, "d2", ""))
+CELLS = (Cell("a.py", (2,), {}, {}, "d1", ""), Cell("b.py", (2,), {}, {}, "d2", ""))
 PLAN = Plan.make(CELLS, free=False, fix="none", strategy="portfolio", budget=40, seed=0, times=2, python="3.11.7")
 
 

@@ -14,7 +14,7 @@ from harness.search import STRATEGIES
 
 
 def plan(cells: int, strategy: str = "portfolio") -> Plan:
-    made = tuple(Cell(f"{index}.py", 2, {"x": index}, "d", "") for index in range(cells))
+    made = tuple(Cell(f"{index}.py", (2,), {"x": index}, {}, "d", "") for index in range(cells))
     return Plan.make(made, free=False, fix="none", strategy=strategy, budget=9, seed=5, times=1, python="3.11.7")
 
 

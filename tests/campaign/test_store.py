@@ -20,7 +20,7 @@ from harness.campaign.plan import Cell, Plan
 from harness.campaign.store import Content, Store
 from harness.errors import UserError
 
-CELLS = (Cell("a.py", 2, {}, "d1", ""), Cell("b.py", 3, {"x": 1}, "d2", "2.13.0"))
+CELLS = (Cell("a.py", (2, 3), {}, {"y": [1, 2]}, "d1", ""), Cell("b.py", (3,), {"x": 1}, {}, "d2", "2.13.0"))
 
 
 def plan(**changes: Any) -> Plan:

@@ -30,7 +30,7 @@ def test_a_campaign(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     token = next(line for line in err.splitlines() if "harness replay" in line).split()[-1]
     assert f"harness replay {token}\n" in out
     assert "replayed 5 of 5 times" in out
-    assert f"{safe}, 2 threads  nothing shown: " in out
+    assert f"{safe}, 2 to 8 threads  nothing shown: " in out
     assert "source " in out
     again = command(capsys, "find", lost, safe, "--store", store, "--budget", "30")
     assert again == (1, out, ""), "nothing is left to do, and nothing new is told"
@@ -42,7 +42,7 @@ def test_a_campaign(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_none_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     safe = write(tmp_path, SAFE, "safe")
-    status, out, _ = command(capsys, "find", safe, "--store", tmp_path / "folder", "--json", "--budget", "200")
+    status, out, _ = command(capsys, "find", safe, "--store", tmp_path / "folder", "--json", "--budget", "200", "--threads", "2")
     data = json.loads(out)
     assert status == 0
     assert not data["found"]
