@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -21,12 +23,15 @@ from harness.schedule import Schedule, to_token
 
 
 @pytest.fixture
-def endless(tmp_path: Path) -> tuple[str, Path]:
+def endless(tmp_path: Path) -> Iterator[tuple[str, Path]]:
     """A scenario without end, and the pipe that can be opened for reading once a run is in it."""
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
     (tmp_path / "cwd").mkdir()
-    return write(tmp_path, ENDLESS.format(fifo=str(fifo)), "endless"), fifo
+    yield write(tmp_path, ENDLESS.format(fifo=str(fifo)), "endless"), fifo
+    for left in processes_of(str(tmp_path)):  # where a test failed
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(left, signal.SIGKILL)
 
 
 @pytest.mark.parametrize("command", ["find", "replay", "stress", "check", "explain"])

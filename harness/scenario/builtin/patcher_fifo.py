@@ -38,4 +38,6 @@ SCENARIO = Scenario(
     check=check,
     summary="two overlapping traces of modules",
     modules=TORCH_MODULES,
+    expect="state leaked",
+    leaks=["torch.nn.modules.module.Module.__call__", "torch.nn.modules.module.Module.__getattr__"],
 )

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from harness.scenario import TORCH_MODULES, Axes, Scenario
@@ -32,8 +33,15 @@ def annotated(shared: Shared) -> list[Any]:
     import torch.fx.traceback as traceback
     from torch.fx.experimental.proxy_tensor import make_fx
 
-    with traceback.preserve_node_meta(), traceback.annotate({"of": "the first"}):
+    with traceback.preserve_node_meta(), _annotate(traceback):
         return _tags(make_fx(doubled)(shared.x))
+
+
+def _annotate(traceback: Any) -> AbstractContextManager[None]:
+    if hasattr(traceback, "annotate"):
+        return traceback.annotate({"of": "the first"})  # type: ignore[no-any-return]
+    traceback.current_meta["custom"] = {"of": "the first"}  # up to 2.9: until preserve_node_meta ends
+    return nullcontext()
 
 
 def plain(shared: Shared) -> list[Any]:
