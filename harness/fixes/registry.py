@@ -58,3 +58,17 @@ def find_fix(name: str) -> Fix:
     if not callable(apply):
         raise UserError(f"fix {name}: {head} has no function {attribute!r}; a fix is a context manager without arguments")
     return Fix(name, (getattr(apply, "__doc__", None) or "").strip().partition("\n")[0], apply)
+
+
+def source_of(name: str) -> bytes:
+    """What a fix is made of, for those who keep what was found under it: its file; nothing for ``none``."""
+    from harness.scenario.load import file_of
+
+    if name == "none":
+        return b""
+    if name in fix_names():
+        return Path(_FOLDER, f"{name}.py").read_bytes()
+    try:
+        return file_of(name.partition(":")[0]).read_bytes()
+    except OSError as error:
+        raise UserError(f"fix {name}: {error.strerror}") from None
