@@ -7,14 +7,16 @@ from typing import Any
 
 import pytest
 
-from repro.expectations import at, read
+from repro.expectations import UNSEEN, at, read
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """A test with the argument ``present`` or ``absent`` is run for each row of that kind."""
-    for kind, found in (("present", True), ("absent", False)):
+    """A test with the argument ``present`` or ``absent`` is run for each row of that kind; ``seen``: present, and its state
+    is one that the scan sees."""
+    for kind in ("present", "absent", "seen"):
         if kind in metafunc.fixturenames:
-            rows = [row for row in at(version("torch"), read()) if row.found is found]
+            rows = [row for row in at(version("torch"), read()) if row.found is (kind != "absent")]
+            rows = [row for row in rows if kind != "seen" or row.state != UNSEEN]
             metafunc.parametrize(kind, rows, ids=[row.name for row in rows])
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from harness.matrix.expectations import RELEASES, Expectation, TableError, at
+from harness.matrix.expectations import RELEASES, UNSEEN, Expectation, TableError, at
 from harness.matrix.expectations import read as _read
 
 TABLE = Path(__file__).parent / "expectations.toml"
 
-__all__ = ["RELEASES", "TABLE", "Expectation", "TableError", "at", "read"]
+__all__ = ["RELEASES", "TABLE", "UNSEEN", "Expectation", "TableError", "at", "read"]
 
 
 def read(path: Path = TABLE) -> list[Expectation]:

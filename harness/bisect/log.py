@@ -31,6 +31,8 @@ class Log:
         self.path = path
         self.steps: dict[str, Step] = {}
         self.script: str | None = None
+        if path.exists() and not path.is_file():  # a device may have no end
+            raise UserError(f"{path}: not a file that a log could be")
         with self._mistakes():
             if question is not None:
                 path.parent.mkdir(parents=True, exist_ok=True)

@@ -97,6 +97,20 @@ def test_nor_is_another_file(tmp_path):
     assert (tmp_path / "text").read_text() == "hello"
 
 
-def test_a_full_disk_is_one_line():
-    with pytest.raises(UserError, match="No space left"):
-        Log(Path("/dev/full"), QUESTION)
+def test_what_is_no_file_is_not_read(tmp_path):
+    for path in (Path("/dev/full"), tmp_path):
+        with pytest.raises(UserError, match="not a file that a log could be"):
+            Log(path, QUESTION)
+
+
+def test_what_cannot_be_written_is_one_line_and_loses_nothing(tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    with Log(tmp_path / "log", QUESTION) as log:
+        log.add(STEPS[0])
+        monkeypatch.setattr("harness.bisect.log.os.fsync", full)
+        with pytest.raises(UserError, match="No space left on device; what it has is kept"):
+            log.add(STEPS[1])
+    with Log(tmp_path / "log") as log:
+        assert log.steps["9.0.0"] == STEPS[0]
