@@ -19,6 +19,7 @@ class Question:
     budget    schedules at most in the search on one release
     times     runs of one schedule, or of the script, on one release
     digest    of the scenario's source
+    cached     only releases at hand were asked about: what lies between two of them is not known
     source, index  where environments come from, as ``harness env add`` has it
     """
 
@@ -35,6 +36,7 @@ class Question:
     seed: int = 0
     times: int = 3
     digest: str = ""
+    cached: bool = False
     source: str = "auto"
     index: str = ""
 

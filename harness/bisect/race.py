@@ -98,7 +98,7 @@ class _Test:
         home = self._home()
         found = explore(
             self.launcher, home, budget=self.question.budget, seed=self.question.seed,
-            stop=lambda schedule, report: self.wanted(report),
+            stop=lambda schedule, report: self.wanted(report) or not schedule.directives,  # then it is broken
         )  # fmt: skip
         ours = [pair for pair in found.failures if self.wanted(pair[1])]
         others = tuple(sorted({report.signature for _, report in found.failures if not self.wanted(report)}))
@@ -113,7 +113,7 @@ class _Test:
 
     def _not_found(self, found: Exploration, others: tuple[str, ...]) -> Step:
         """Absent only where a finished search says so, and the program works without a switch."""
-        broken = next((report for report in found.controls if report.failed), None)
+        broken = next((report for schedule, report in found.failures if not schedule.directives), None)
         if broken is not None:
             why = f"it fails there without any switch: {broken.outcome}: {broken.message}"
             return Step(self.release, "skip", why[:400], schedules=found.schedules, others=others)

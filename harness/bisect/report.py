@@ -6,6 +6,8 @@ import platform
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from packaging.version import Version
+
 from harness.schedule import from_token
 
 from .question import Question
@@ -21,15 +23,14 @@ def title(question: Question, found: Found) -> str:
     untested = not_tested(question, found)
     if untested:
         return f"{found.kind} after torch {old}, in {new} at the latest (between them, not tested: {', '.join(untested)})"
-    return f"{found.kind} in torch {new}: {'still there' if found.kind == 'fixed' else 'not yet there'} in {old}"
+    at_hand = " (of the releases at hand)" if question.cached else ""
+    return f"{found.kind} in torch {new}: {'still there' if found.kind == 'fixed' else 'not yet there'} in {old}{at_hand}"
 
 
 def not_tested(question: Question, found: Found) -> list[str]:
     """Releases between the two that the answer names, in order."""
     low, high = (question.releases.index(step.torch) for step in (found.last_old, found.first_new))
     skipped = list(question.releases[low + 1 : high])
-    from packaging.version import Version
-
     out = [v for v in question.left_out if Version(found.last_old.torch) < Version(v) < Version(found.first_new.torch)]
     return sorted([*skipped, *out], key=Version)
 
@@ -51,7 +52,7 @@ def as_json(question: Question, steps: Mapping[str, Step], found: Found) -> dict
         "kind": found.kind,
         "last_old": found.last_old.torch,
         "first_new": found.first_new.torch,
-        "exact": not not_tested(question, found),
+        "exact": not question.cached and not not_tested(question, found),
         "not_tested": not_tested(question, found),
         "signature": failing(found).signature,
         "token": failing(found).token,

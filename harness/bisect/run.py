@@ -65,6 +65,6 @@ def stand_alone(log: Log, found: Found, environment: Callable[[Question, str, Ca
         try:
             with Launcher(schedule.scenario, free=schedule.free, jobs=1, python=where.interpreter) as launcher:
                 log.keep_script(make(schedule, launcher.run(Job(schedule)), launcher.about, where.interpreter))
-        except UserError as error:
+        except (UserError, CannotTest) as error:
             log.keep_script(f"# {error}\n")
     return log.script or ""

@@ -60,6 +60,6 @@ def ask(question: Question, release: str, environment: Environment) -> Step:
 
 
 def _meaning(status: int) -> str:
-    if status < 0 or status > 128:
+    if status < 0 or 128 < status <= 192:
         return f"signal {-status if status < 0 else status - 128}"
     return {126: "126 (it can't be executed)", 127: "127 (a command was not found)"}.get(status, str(status))

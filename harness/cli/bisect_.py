@@ -103,7 +103,7 @@ def _question(options: argparse.Namespace) -> Question:
     return Question(
         options.target or options.script, kind, tuple(chosen), python, left_out, options.threads,
         shared.axes_as_said(options.axis), options.mode == "free", options.matching, options.budget, options.seed,
-        options.times or (1 if kind == "script" else 3), digest, options.source, options.index,
+        options.times or (1 if kind == "script" else 3), digest, options.cached_only, options.source, options.index,
     )  # fmt: skip
 
 

@@ -51,14 +51,15 @@ def _replayed(cell: Cell, launcher: Launcher) -> Answer:
 def _searched(cell: Cell, launcher: Launcher) -> Answer:
     home = Schedule(cell.scenario, launcher.fewest, free=cell.free, axes=cell.axes)
     found = explore(
-        launcher, home, fix=cell.fix, budget=cell.budget, seed=cell.seed, stop=lambda schedule, report: _meant(cell, report)
-    )
+        launcher, home, fix=cell.fix, budget=cell.budget, seed=cell.seed,
+        stop=lambda schedule, report: _meant(cell, report) or not schedule.directives,  # then it is broken
+    )  # fmt: skip
     ours = [pair for pair in found.failures if _meant(cell, pair[1])]
     others = tuple(sorted({report.signature for _, report in found.failures if not _meant(cell, report)}))
     if ours:
         schedule, report, _ = reduce(launcher, *ours[0], fix=cell.fix)
         return replace(_failure(schedule, report, f"found after {found.schedules} schedules", found.schedules), others=others)
-    broken = next((report for report in found.controls if report.failed), None)
+    broken = next((report for schedule, report in found.failures if not schedule.directives), None)
     if broken is not None:
         why = f"it fails there without any switch: {broken.outcome}: {broken.message}"[:400]
         return Answer("?", why, schedules=found.schedules, others=others)

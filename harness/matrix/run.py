@@ -42,10 +42,10 @@ class _Open:
 
     @contextmanager
     def __call__(self, cell: Cell) -> Iterator[Launcher]:
-        if self.ended:
-            raise CannotTest("interrupted")
         with Launcher(cell.scenario, free=cell.free, jobs=1, python=self.interpreters[cell.torch]) as launcher:
             with self.lock:
+                if self.ended:  # while it started
+                    raise CannotTest("interrupted")
                 self.now.add(launcher)
             try:
                 yield launcher
@@ -54,8 +54,8 @@ class _Open:
                     self.now.discard(launcher)
 
     def end(self) -> None:
-        self.ended = True
         with self.lock:
+            self.ended = True
             for launcher in self.now:
                 launcher.abort()
 

@@ -102,7 +102,7 @@ def into(path: Path, wheel: str, *, source: str = "auto", index: str = "", folde
     if folder:
         find = ("--no-index", "--find-links", folder)
         _uv("pip", "install", "--python", _python(path), "--prerelease", "allow", "--no-deps", *find, wheel, what=f"{wheel} in {folder}")
-        _rest(path, wheel)
+        _rest(path, wheel, standins_needed=lambda: bool(_problem(path, "")))  # it may be a wheel for CPUs
     else:
         _install(path, wheel, _source(source, index), index)
 
@@ -119,10 +119,12 @@ def _install(path: Path, wheel: str, source: str, index: str) -> None:
         _rest(path, wheel)
 
 
-def _rest(path: Path, wheel: str) -> None:
+def _rest(path: Path, wheel: str, standins_needed: Callable[[], bool] = lambda: True) -> None:
+    """What a wheel that was installed alone still lacks."""
     if light := _light(path):
         _uv("pip", "install", "--python", _python(path), *light, what=wheel)
-    standins.build(_site(path) / "torch" / "lib")
+    if standins_needed():
+        standins.build(_site(path) / "torch" / "lib")
 
 
 def _light(path: Path) -> list[str]:
@@ -149,12 +151,17 @@ def _python(path: Path) -> str:
 
 
 def _check(path: Path, torch: str) -> None:
-    done = subprocess.run(
-        [_python(path), "-c", "import torch; print(torch.__version__)"], capture_output=True, text=True, check=False
-    )
-    if done.returncode or not done.stdout.startswith(torch):
-        said = (done.stderr.strip() or done.stdout.strip() or "nothing").splitlines()[-1]
+    if said := _problem(path, torch):
         raise CannotTest(f"torch {torch} was installed but does not import: {said}")
+
+
+def _problem(path: Path, torch: str) -> str:
+    """What its import says; empty where it is that release."""
+    command = [_python(path), "-I", "-c", "import torch; print(torch.__version__)"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode or not done.stdout.startswith(torch):
+        return (done.stderr.strip() or done.stdout.strip() or "nothing").splitlines()[-1]
+    return ""
 
 
 def _uv(*arguments: str, what: str) -> None:

@@ -43,7 +43,8 @@ def published(index: str = "") -> list[Published]:
     Raises UserError where it can't be read.
     """
     found: dict[Version, list[tuple[str, frozenset[str]]]] = {}
-    for name, yanked in _files(index or _configured()):
+    index = index or _configured()
+    for name, yanked in _files(index):
         try:
             _, version, _, tags = parse_wheel_filename(name)
         except (InvalidWheelFilename, InvalidVersion):
@@ -53,7 +54,7 @@ def published(index: str = "") -> list[Published]:
         )
         found.setdefault(Version(version.public), []).append((yanked, pythons))
     if not found:
-        raise UserError(f"{index or _configured()}: no wheel of torch there")
+        raise UserError(f"{_shown(index)}: no wheel of torch there")
     return [
         Published(
             str(version),
@@ -68,6 +69,11 @@ def published(index: str = "") -> list[Published]:
 def _configured() -> str:
     names = ("UV_DEFAULT_INDEX", "UV_INDEX_URL", "PIP_INDEX_URL")
     return next((value for name in names if (value := os.environ.get(name))), "https://pypi.org/simple")
+
+
+def _shown(index: str) -> str:
+    """Without a password."""
+    return re.sub(r"//[^/@]*@", "//", index)
 
 
 def _here(wheel: str) -> bool:
@@ -97,7 +103,7 @@ def _files(index: str) -> Iterable[tuple[str, str]]:
     except (OSError, ValueError, KeyError, TypeError) as error:
         reason = getattr(error, "reason", error)
         raise UserError(
-            f"which releases there are can't be asked of {index} ({reason}); --cached-only stays with those at hand"
+            f"which releases there are can't be asked of {_shown(index)} ({reason}); --cached-only stays with those at hand"
         ) from None
 
 

@@ -96,7 +96,7 @@ def test_a_folder_of_wheels(tmp_path: Path):
 
 def test_without_a_network_it_is_one_line(index):
     host = index.replace("/simple", "/nowhere")
-    with pytest.raises(UserError, match="can't be asked of .*404.*--cached-only"):
+    with pytest.raises(UserError, match="can't be asked of .*Not Found.*--cached-only"):
         published(host)
     with pytest.raises(UserError, match="can't be asked of http://127.0.0.1:9"):
         published("http://127.0.0.1:9/simple")
