@@ -1,27 +1,35 @@
-"""Installs PyTorch's nightly build into this environment; one line and status 1 where it can't be had."""
+"""Installs PyTorch's nightly build into this environment; one line and status 1 where it can't be had.
+
+TORCH_NIGHTLY_INDEX is an index, or a folder with wheels.
+"""
 
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 import urllib.request
 from importlib.metadata import version
+from pathlib import Path
 
-INDEX = os.environ.get("TORCH_NIGHTLY_INDEX") or "https://download.pytorch.org/whl/nightly/cpu"
+from harness.errors import CannotTest, UserError
+from harness.releases import NIGHTLY
+from harness.releases.install import into
+
+INDEX = os.environ.get("TORCH_NIGHTLY_INDEX") or NIGHTLY
 
 
 def main() -> str | None:
     """None, or what is wrong."""
     try:
-        urllib.request.urlopen(f"{INDEX.rstrip('/')}/torch/", timeout=30).close()
+        if "://" in INDEX:
+            urllib.request.urlopen(f"{INDEX.rstrip('/')}/torch/", timeout=30).close()
+            into(Path(sys.prefix), "torch>=0.dev0", source="cpu", index=INDEX)
+        else:
+            into(Path(sys.prefix), "torch", folder=INDEX)
     except (OSError, ValueError) as error:
-        return f"{INDEX} can't be reached ({error}); set TORCH_NIGHTLY_INDEX to one that can"
-    command = [sys.executable, "-m", "pip", "install", "--quiet", "--pre", "--index-url", INDEX, "torch"]
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode:
-        lines = done.stderr.strip().splitlines()
-        return f"torch can't be installed from {INDEX}: {lines[-1] if lines else done.returncode}"
+        return f"{INDEX} can't be reached ({error}); set TORCH_NIGHTLY_INDEX to an index or a folder that can"
+    except (UserError, CannotTest) as error:
+        return str(error)
     if ".dev" not in version("torch"):
         return f"{INDEX} gave torch {version('torch')}, which is no nightly build"
     return None

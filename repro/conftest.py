@@ -7,15 +7,27 @@ from typing import Any
 
 import pytest
 
-from repro.expectations import at, read
+from repro.expectations import UNSEEN, at, read
+from repro.family import file_of
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """A test with the argument ``present`` or ``absent`` is run for each row of that kind."""
-    for kind, found in (("present", True), ("absent", False)):
+    """A test with the argument ``present`` or ``absent`` is run for each row of that kind; ``seen``: present, and its state
+    is one that the scan sees."""
+    for kind in ("present", "absent", "seen"):
         if kind in metafunc.fixturenames:
-            rows = [row for row in at(version("torch"), read()) if row.found is found]
+            rows = [row for row in at(version("torch"), read()) if row.found is (kind != "absent")]
+            rows = [row for row in rows if kind != "seen" or row.state != UNSEEN]
+            rows = [row for row in rows if file_of(row) == metafunc.module.__name__.rpartition(".")[2]]
             metafunc.parametrize(kind, rows, ids=[row.name for row in rows])
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """A file's tests of a kind of which this release has no row are not there, rather than skipped."""
+    empty = [item for item in items if item.name.endswith("[NOTSET]")]
+    if empty:
+        config.hook.pytest_deselected(items=empty)
+        items[:] = [item for item in items if item not in empty]
 
 
 def group_of(nodeid: str) -> str:

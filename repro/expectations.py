@@ -1,122 +1,17 @@
-"""Reads and validates the table of what is expected of which release."""
+"""The suite's own table of what is expected of which release."""
 
 from __future__ import annotations
 
-import re
-import sys
-from collections.abc import Iterable
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-from packaging.specifiers import InvalidSpecifier, SpecifierSet
-from packaging.version import Version
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib  # pytest brings it
+from harness.matrix.expectations import RELEASES, UNSEEN, Expectation, TableError, at
+from harness.matrix.expectations import read as _read
 
 TABLE = Path(__file__).parent / "expectations.toml"
-#: A table that has no row, or two, for one of these is refused.
-RELEASES = tuple(f"2.{minor}.{patch}" for minor in range(5, 17) for patch in (0, 1))
-_KEYS = {"scenario", "failure", "torch", "found", "budget"}
-_IF_FOUND = {"directives", "state"}
 
-
-class TableError(ValueError):
-    """The table is not what it must be."""
-
-
-@dataclass(frozen=True)
-class Expectation:
-    """pattern  regular expression for the signature of the failure meant
-    most     directives in the smallest form at most, and ``least`` at least
-    """
-
-    scenario: str
-    pattern: str
-    releases: SpecifierSet
-    found: bool
-    budget: int
-    axes: dict[str, Any] = field(default_factory=dict)
-    least: int = 1
-    most: int = 0
-    state: str = ""
-
-    @property
-    def name(self) -> str:
-        return "-".join([self.scenario, *(f"{key}={value}" for key, value in sorted(self.axes.items()))])
-
-    def applies(self, version: str) -> bool:
-        """Does the row speak about this release? A nightly counts as the release it leads up to."""
-        return self.releases.contains(Version(version).base_version, prereleases=True)
+__all__ = ["RELEASES", "TABLE", "UNSEEN", "Expectation", "TableError", "at", "read"]
 
 
 def read(path: Path = TABLE) -> list[Expectation]:
     """Raises TableError, in one line, for a table that can't be relied on."""
-    try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
-    except tomllib.TOMLDecodeError as error:
-        raise TableError(f"{path.name}: {error}") from None
-    if set(data) != {"failures", "expect"}:
-        raise TableError(f"{path.name}: it has exactly the parts failures and expect")
-    patterns = {name: _pattern(name, text) for name, text in data["failures"].items()}
-    rows = [_row(number, row, patterns) for number, row in enumerate(data["expect"], 1)]
-    for name in sorted({row.name for row in rows}):
-        for release in RELEASES:
-            _one(rows, name, release)
-    return rows
-
-
-def at(version: str, rows: Iterable[Expectation]) -> list[Expectation]:
-    """The rows that apply to a release. Raises TableError for a release the table does not know."""
-    rows = list(rows)
-    return [_one(rows, name, version) for name in dict.fromkeys(row.name for row in rows)]
-
-
-def _one(rows: list[Expectation], name: str, version: str) -> Expectation:
-    matching = [row for row in rows if row.name == name and row.applies(version)]
-    if len(matching) != 1:
-        raise TableError(f"{name}: {len(matching)} rows apply to torch {version}, not one")
-    return matching[0]
-
-
-def _pattern(name: str, text: Any) -> str:
-    try:
-        re.compile(text)
-    except (re.error, TypeError) as error:
-        raise TableError(f"failure {name}: {error}") from None
-    return str(text)
-
-
-def _row(number: int, row: dict[str, Any], patterns: dict[str, str]) -> Expectation:
-    where = f"row {number} ({row.get('scenario', 'no scenario')})"
-    found = row.get("found")
-    if type(found) is not bool:
-        raise TableError(f"{where}: found is true or false")
-    wanted = _KEYS | (_IF_FOUND if found else set())
-    if set(row) - {"axes"} != wanted:
-        odd = ", ".join(sorted(set(row) - {"axes"} ^ wanted))
-        raise TableError(f"{where}: missing or unknown: {odd}")
-    if row["failure"] not in patterns:
-        raise TableError(f"{where}: no failure {row['failure']!r} is described")
-    if type(row["budget"]) is not int or row["budget"] < 1:
-        raise TableError(f"{where}: budget is a whole number of at least 1")
-    try:
-        releases = SpecifierSet(row["torch"])
-    except InvalidSpecifier as error:
-        raise TableError(f"{where}: {error}") from None
-    least, most = _directives(where, row["directives"]) if found else (1, 0)
-    return Expectation(
-        row["scenario"], patterns[row["failure"]], releases, found, row["budget"], row.get("axes", {}),
-        least, most, row.get("state", ""),
-    )  # fmt: skip
-
-
-def _directives(where: str, value: Any) -> tuple[int, int]:
-    exact = isinstance(value, dict) and set(value) == {"exactly"}
-    number = value["exactly"] if exact else value
-    if type(number) is not int or number < 1:
-        raise TableError(f"{where}: directives is a number of at least 1, or {{ exactly = number }}")
-    return (number if exact else 1), number
+    return _read(path)

@@ -1,8 +1,8 @@
 """Failures by the time of a collection alone: flag.gc (the story of pytorch #126024 with one thread) and gc.globals
 (pytorch #190612).
 
-Where they are expected, ``test_nested_fx.py`` finds them with the collection drawn, reduces and replays them as it does
-all rows of ``expectations.toml``. Here: that the collection is what they need, and that the report says what it ran.
+The rows of ``expectations.toml`` are searched with the collection drawn, reduced and replayed. Beside that: the collection
+is what they need, and the report says what it ran.
 """
 
 from __future__ import annotations
@@ -14,6 +14,13 @@ import pytest
 from harness.garbage import KINDS
 from harness.plugin import Hunt, Race
 from repro.expectations import Expectation, at, read
+from repro.family import (  # noqa: F401 (collected here)
+    test_absent_by_a_finished_search,
+    test_found_within_its_budget,
+    test_replays_every_time_with_one_digest,
+    test_smallest_form,
+    test_the_explanation_names_the_state,
+)
 
 #: What the collection runs, and what that calls.
 RUNS = {

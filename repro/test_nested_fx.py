@@ -9,45 +9,15 @@ from importlib.metadata import version
 
 import pytest
 
-from harness.plugin import Hunt, Race
-from repro.expectations import Expectation, at, read
-
-
-def hunt(race: Race, row: Expectation) -> Hunt:
-    return race.find(row.scenario, axes=row.axes, matching=row.pattern, budget=row.budget)
-
-
-def test_found_within_its_budget(race: Race, present: Expectation) -> None:
-    found = hunt(race, present)
-    assert found.found, f"torch {version('torch')}: {found.rests_on.says}"
-
-
-def test_smallest_form(race: Race, present: Expectation) -> None:
-    found = hunt(race, present)
-    assert found.found, found.rests_on.says
-    assert present.least <= found.directives <= present.most, found.token
-
-
-def test_replays_every_time_with_one_digest(race: Race, present: Expectation) -> None:
-    found = hunt(race, present)
-    assert found.found, found.rests_on.says
-    again = race.replay(found.token, times=10)
-    assert (again.failed, again.same, again.signature) == (10, 10, found.signature)
-
-
-def test_the_explanation_names_the_state(race: Race, present: Expectation) -> None:
-    found = hunt(race, present)
-    assert found.found, found.rests_on.says
-    explained = race.explain(found.token)
-    assert explained.state == present.state, explained.text
-
-
-def test_absent_by_a_finished_search(race: Race, absent: Expectation) -> None:
-    """A search that was cut short is no evidence of absence."""
-    found = hunt(race, absent)
-    assert not found.found, found.token
-    assert found.rests_on.certain, found.rests_on.says
-
+from harness.plugin import Race
+from repro.expectations import at, read
+from repro.family import (  # noqa: F401 (collected here)
+    test_absent_by_a_finished_search,
+    test_found_within_its_budget,
+    test_replays_every_time_with_one_digest,
+    test_smallest_form,
+    test_the_explanation_names_the_state,
+)
 
 #: What each fix comes to on flag.warm where the release has the race; where not, there is nothing to judge one on.
 VERDICTS = {"none": "fails", "call_lock": "fails", "function_patch": "holds", "per_process": "holds"}

@@ -65,12 +65,12 @@ def add_torch(parser: argparse.ArgumentParser) -> None:
 
 
 def interpreter(options: argparse.Namespace) -> str | None:
-    """Of the environment asked for; None is this one. Raises UserError where there is none."""
+    """Of the release asked for: its environment, or this one where it has it; None is this one. Raises UserError where there is none."""
     if not options.torch:
         if options.python:
             raise UserError("--python: of which release? (--torch VERSION)")
         return None
-    found = releases.find(options.torch, options.python)
+    found = releases.at_hand(options.torch, options.python)
     if found is None:
         add = f"harness env add {options.torch}" + (f" --python {options.python}" if options.python else "")
         raise UserError(f"there is no environment of torch {options.torch}; make one: {add}")
@@ -100,6 +100,20 @@ def axes(options: argparse.Namespace, launcher: Launcher) -> dict[str, Any]:
         if not match:
             raise UserError(f"--axis {name}: {text!r} is none of {', '.join(map(str, declared[name]))}")
         chosen[name] = match[0]
+    return chosen
+
+
+def axes_as_said(items: list[str]) -> dict[str, Any]:
+    """Before a scenario is loaded that could say which there are: JSON, or else text."""
+    chosen: dict[str, Any] = {}
+    for item in items:
+        name, equals, text = item.partition("=")
+        if not equals or not name.isidentifier():
+            raise UserError(f"--axis {item!r}: NAME=VALUE")
+        try:
+            chosen[name] = json.loads(text)
+        except ValueError:
+            chosen[name] = {"True": True, "False": False, "None": None}.get(text, text)
     return chosen
 
 

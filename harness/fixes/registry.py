@@ -73,3 +73,17 @@ def fix_of_a_run(name: str) -> Fix:
     if fix.elsewhere:
         raise UserError(f"fix {name}: judged by `harness check`; for runs in another release: --torch VERSION")
     return fix
+
+
+def source_of(name: str) -> bytes:
+    """What a fix is made of, for those who keep what was found under it: its file; nothing for ``none``."""
+    from harness.scenario.load import file_of
+
+    if name == "none":
+        return b""
+    if name in fix_names():
+        return Path(_FOLDER, f"{name}.py").read_bytes()
+    try:
+        return file_of(name.partition(":")[0]).read_bytes()
+    except OSError as error:
+        raise UserError(f"fix {name}: {error.strerror}") from None

@@ -1,6 +1,10 @@
-"""Other releases of torch: environments for them, and where they are kept."""
+"""Other releases of torch: which there are, environments for them, and where those are kept."""
 
-from .cache import Environment, find, installed, remove, this_python
+from .cache import Environment, at_hand, find, installed, remove, this_python
 from .install import SOURCES, add
+from .published import NIGHTLY, Published, published
 
-__all__ = ["SOURCES", "Environment", "add", "find", "installed", "remove", "this_python"]
+__all__ = [
+    "NIGHTLY", "SOURCES", "Environment", "Published", "add", "at_hand", "find", "installed", "published", "remove",
+    "this_python",
+]  # fmt: skip

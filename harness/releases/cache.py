@@ -11,9 +11,11 @@ import os
 import platform
 import re
 import shutil
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from packaging.version import InvalidVersion, Version
@@ -32,7 +34,7 @@ def folder() -> Path:
 @dataclass(frozen=True)
 class Environment:
     """torch, python  versions, as ``2.12.1`` and ``3.11``
-    source         where torch is from: cpu, full or standins
+    source         where torch is from: cpu, full or standins; ``this`` is the interpreter that we run in
     """
 
     torch: str
@@ -42,7 +44,7 @@ class Environment:
 
     @property
     def interpreter(self) -> str:
-        return str(self.path / "bin" / "python")
+        return sys.executable if self.source == "this" else str(self.path / "bin" / "python")
 
     @property
     def size(self) -> int:
@@ -81,6 +83,27 @@ def read(path: Path) -> Environment | None:
 
 def find(torch: str, python: str = "") -> Environment | None:
     return read(path_of(release(torch), python or this_python()))
+
+
+def this_release() -> str:
+    """Of the torch that this interpreter has, without a local part; empty where it has none."""
+    try:
+        return Version(version("torch")).public
+    except (PackageNotFoundError, InvalidVersion):
+        return ""
+
+
+def here(torch: str, python: str = "") -> Environment | None:
+    """This interpreter, where it has that release: then there is nothing to make."""
+    mine = this_release()
+    if not mine or (python or this_python()) != this_python() or torch not in (mine, version("torch")):
+        return None
+    return Environment(str(Version(torch)), this_python(), "this", Path(sys.prefix))
+
+
+def at_hand(torch: str, python: str = "") -> Environment | None:
+    """An environment, or this interpreter. Raises UserError where ``torch`` is no version."""
+    return find(torch, python) or here(release(torch), python)
 
 
 def installed() -> list[Environment]:

@@ -52,7 +52,7 @@ def add(
         tell(f"torch {torch} for Python {python}: {chosen}")
         try:
             _uv("venv", "--python", python, str(path), what=f"Python {python}")
-            _install(path, torch, chosen, index)
+            _install(path, f"torch=={torch}", chosen, index)
             _check(path, torch)
         except BaseException:
             shutil.rmtree(path, ignore_errors=True)
@@ -93,19 +93,38 @@ def _room(folder: Path, source: str) -> None:
         raise UserError(f"{folder}: {free / 1e9:.1f} GB free; an environment ({source}) takes up to {_BYTES[source] / 1e9:.1f} GB")
 
 
-def _install(path: Path, torch: str, source: str, index: str) -> None:
-    what = f"torch {torch}"
-    wheel = f"torch=={torch}"
+def into(path: Path, wheel: str, *, source: str = "auto", index: str = "", folder: str = "") -> None:
+    """Put torch into an environment that is there: ``wheel`` is what is asked for, as ``torch==2.12.*``.
+
+    folder  with wheels, in place of every index for torch itself
+    Raises UserError where it can't be installed, CannotTest where this machine can't have it.
+    """
+    if folder:
+        find = ("--no-index", "--find-links", folder)
+        _uv("pip", "install", "--python", _python(path), "--prerelease", "allow", "--no-deps", *find, wheel, what=f"{wheel} in {folder}")
+        _rest(path, wheel, standins_needed=lambda: bool(_problem(path, "")))  # it may be a wheel for CPUs
+    else:
+        _install(path, wheel, _source(source, index), index)
+
+
+def _install(path: Path, wheel: str, source: str, index: str) -> None:
     if source == "cpu":
         # a wheel of the same release from another index would be the CUDA build
-        _uv("pip", "install", "--python", _python(path), "--index", index or INDEX, "--index-strategy", "first-index", wheel, what=what)
-        return
-    if source == "full":
-        _uv("pip", "install", "--python", _python(path), wheel, what=what)
-        return
-    _uv("pip", "install", "--python", _python(path), "--no-deps", wheel, what=what)
-    _uv("pip", "install", "--python", _python(path), *_light(path), what=what)
-    standins.build(_site(path) / "torch" / "lib")
+        given = ("--index", index or INDEX, "--index-strategy", "first-index")
+        _uv("pip", "install", "--python", _python(path), *given, wheel, what=wheel)
+    elif source == "full":
+        _uv("pip", "install", "--python", _python(path), wheel, what=wheel)
+    else:
+        _uv("pip", "install", "--python", _python(path), "--no-deps", wheel, what=wheel)
+        _rest(path, wheel)
+
+
+def _rest(path: Path, wheel: str, standins_needed: Callable[[], bool] = lambda: True) -> None:
+    """What a wheel that was installed alone still lacks."""
+    if light := _light(path):
+        _uv("pip", "install", "--python", _python(path), *light, what=wheel)
+    if standins_needed():
+        standins.build(_site(path) / "torch" / "lib")
 
 
 def _light(path: Path) -> list[str]:
@@ -132,12 +151,17 @@ def _python(path: Path) -> str:
 
 
 def _check(path: Path, torch: str) -> None:
-    done = subprocess.run(
-        [_python(path), "-c", "import torch; print(torch.__version__)"], capture_output=True, text=True, check=False
-    )
-    if done.returncode or not done.stdout.startswith(torch):
-        said = (done.stderr.strip() or done.stdout.strip() or "nothing").splitlines()[-1]
+    if said := _problem(path, torch):
         raise CannotTest(f"torch {torch} was installed but does not import: {said}")
+
+
+def _problem(path: Path, torch: str) -> str:
+    """What its import says; empty where it is that release."""
+    command = [_python(path), "-I", "-c", "import torch; print(torch.__version__)"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode or not done.stdout.startswith(torch):
+        return (done.stderr.strip() or done.stdout.strip() or "nothing").splitlines()[-1]
+    return ""
 
 
 def _uv(*arguments: str, what: str) -> None:

@@ -197,6 +197,11 @@ class Launcher:
         except OSError:
             raise CannotTest("the forking parent ended: " + self._last_words()) from None
 
+    def abort(self) -> None:
+        """From another thread: whoever waits for a run gets CannotTest."""
+        if self._process is not None:
+            self._process.terminate()
+
     def close(self) -> None:
         if self._stages is not None:
             self._stages.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import pkgutil
 import re
 import sys
@@ -29,6 +30,46 @@ def load(reference: str) -> tuple[Scenario, ModuleType]:
     return scenario, module
 
 
+def source_of(reference: str) -> bytes:
+    """The file that defines the scenario, not executed (its package's ``__init__`` is). Raises UserError where there is
+    none."""
+    head, colon, _ = reference.partition(":")
+    if reference in builtin_names():
+        path = Path(next(iter(builtin.__path__))) / f"{reference.replace('.', '_', 1)}.py"
+    elif head.endswith(".py") or (colon and all(part.isidentifier() for part in head.split("."))):
+        path = file_of(head)
+    else:
+        raise unknown(reference)
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise UserError(f"{path}: {error.strerror}") from None
+
+
+def file_of(head: str) -> Path:
+    """``file.py``, or the file of ``package.module``."""
+    return Path(head) if head.endswith(".py") else _package_file(head)
+
+
+def _package_file(name: str) -> Path:
+    sys.path.insert(0, "")
+    try:
+        spec = importlib.util.find_spec(name)
+    except ImportError as error:
+        raise UserError(f"{name}: cannot be imported: {error}") from None
+    finally:
+        sys.path.pop(0)
+    if spec is None or not spec.origin:
+        raise UserError(f"{name}: cannot be imported: there is no such module")
+    return Path(spec.origin)
+
+
+def unknown(reference: str) -> UserError:
+    return UserError(
+        f"unknown scenario {reference!r}: a built-in ({', '.join(builtin_names())}), file.py:name or package.module:name"
+    )
+
+
 def _found(reference: str) -> tuple[Scenario, ModuleType]:
     if reference in builtin_names():
         module = importlib.import_module(f"{builtin.__name__}.{reference.replace('.', '_', 1)}")
@@ -39,9 +80,7 @@ def _found(reference: str) -> tuple[Scenario, ModuleType]:
     elif colon and all(part.isidentifier() for part in head.split(".")):
         module = from_package(head)
     else:
-        raise UserError(
-            f"unknown scenario {reference!r}: a built-in ({', '.join(builtin_names())}), file.py:name or package.module:name"
-        )
+        raise unknown(reference)
     return _pick(module, name, reference), module
 
 

@@ -23,14 +23,18 @@ def write_file(path: Path, schedule: Schedule, **about: Any) -> None:
     Raises UserError where it cannot be written.
     """
     data = {"format": FORMAT, "schedule": schedule.to_json(), **about}
+    write_text(path, json.dumps(data, indent=1) + "\n")
+
+
+def write_text(path: Path, text: str) -> None:
+    """Atomic: either the whole file or none, with the mode that a new file has. Raises UserError where it cannot be."""
     temporary = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
     if path.exists() and not path.is_file():  # a rename would take a device's or a pipe's place
         raise UserError(f"{path}: not a file that can be written")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with open(temporary, "x", encoding="utf-8") as file:
-            json.dump(data, file, indent=1)
-            file.write("\n")
+            file.write(text)
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)

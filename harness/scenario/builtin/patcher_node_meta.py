@@ -39,7 +39,7 @@ def annotated(shared: Shared) -> list[Any]:
 
 def _annotate(traceback: Any) -> AbstractContextManager[None]:
     if hasattr(traceback, "annotate"):
-        return traceback.annotate({"of": "the first"})  # type: ignore[no-any-return]
+        return traceback.annotate({"of": "the first"})
     traceback.current_meta["custom"] = {"of": "the first"}  # up to 2.9: until preserve_node_meta ends
     return nullcontext()
 

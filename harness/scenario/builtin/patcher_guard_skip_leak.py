@@ -1,0 +1,83 @@
+"""pytorch #196637: "skip the guards", asked for in one thread's region, holds in another thread's call.
+
+``set_stance(skip_guard_eval_unsafe=True)`` makes a compiled call set a flag in C that belonged to the process (to the
+thread since 2.15). A call that is between two of its frames then takes the first entry of its cache, whatever the
+arguments: it answers for those with which it was warmed.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+from harness import marker
+from harness.scenario import TORCH_MODULES, Axes, Scenario
+
+from ._counting import Counting
+from ._each import each
+from ._rehearse import rehearse
+
+
+class Shared:
+    """Two warm functions of two frames each; ``signed`` has been called with one of its two ways alone."""
+
+    def __init__(self, axes: Axes) -> None:
+        import torch
+
+        pause = torch._dynamo.disable(self.pause)
+
+        def signed(x: Any, way: str) -> Any:
+            y = x * 2
+            pause()
+            return y + 1 if way == "plus" else y - 1
+
+        def doubled(x: Any) -> Any:
+            y = x * 2
+            pause()
+            return y * 2
+
+        self.x = torch.ones(4)
+        self.paused = threading.Event()
+        self.backend = Counting(axes["threads"])
+        self.signed = torch.compile(signed, backend=self.backend)
+        self.trusting = torch.compile(doubled, backend=self.backend)
+        self.signed(self.x, "plus")
+        self.trusting(self.x)
+        self.paused.clear()
+
+    def pause(self) -> None:
+        """Between two frames of a call."""
+        self.paused.set()
+        marker("between_frames")
+
+
+def careful(shared: Shared) -> dict[str, Any]:
+    out: Any = shared.signed(shared.x, "minus")
+    return {"out": out.tolist(), "compiled runs": shared.backend.mine()}
+
+
+def careless(shared: Shared) -> dict[str, Any]:
+    """The region begins in the middle of the other's call: a stance is for the whole process, by design."""
+    import torch
+
+    shared.paused.wait()
+    with torch.compiler.set_stance("default", skip_guard_eval_unsafe=True):
+        out: Any = shared.trusting(shared.x)
+    return {"out": out.tolist(), "compiled runs": shared.backend.mine()}
+
+
+def check(shared: Shared, results: list[Any]) -> None:
+    each(results[0::2], {"out": [1.0] * 4, "compiled runs": 2}, "call")
+    each(results[1::2], {"out": [4.0] * 4, "compiled runs": 2}, "call of the region")
+
+
+SCENARIO = Scenario(
+    bodies=[careful, careless],
+    setup=Shared,
+    fork_after_setup=True,
+    prepare=lambda: rehearse(Shared, [careful, careless]),
+    check=check,
+    summary="a compiled call of two frames in one thread, a region without guards in another",
+    threads=(2, 2),
+    modules=TORCH_MODULES,
+)
