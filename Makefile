@@ -23,4 +23,4 @@ demo: .venv/ready
 	$(BIN)/harness check flag.warm --fix none --fix call_lock --fix function_patch --fix per_process
 
 test: .venv/ready
-	$(BIN)/python -m pytest -n 4
+	$(BIN)/python -m pytest -n auto
