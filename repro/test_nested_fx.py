@@ -1,4 +1,5 @@
-"""The flag family (pytorch #126024): a compiled call fails because *another* thread is tracing.
+"""The flag family (pytorch #126024): a compiled call fails because *another* thread is tracing. And what else is known
+to have ended with a release.
 
 What is expected of which release is the table ``expectations.toml``.
 """

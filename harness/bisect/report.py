@@ -109,7 +109,7 @@ def markdown(
     lines += ["| | torch | build | commit |", "|---|---|---|---|"]
     for name, step in (("last release before", old), ("first release after", new)):
         lines.append(f"| {name} | {step.torch} | {step.build or step.torch} | {_code(step.git) if step.git else 'unknown'} |")
-    if old.git and new.git:
+    if old.git and new.git and old.git != new.git:
         lines += ["", f"All that lies between: {_COMPARE.format(old.git, new.git)}"]
     if pulls:
         lines += ["", "Likely pull requests:", "", *(f"- {pull}" for pull in pulls)]

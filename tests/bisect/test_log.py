@@ -35,10 +35,11 @@ def test_all_comes_back(tmp_path):
         assert log.question == QUESTION
 
 
-def test_cut_off_at_any_byte_it_has_the_whole_lines(tmp_path):
+def test_cut_off_anywhere_it_has_the_whole_lines(tmp_path):
     text = written(tmp_path / "whole")
     path = tmp_path / "cut"
-    for size in range(len(text)):
+    ends = [index for index, sign in enumerate(text) if sign == "\n"]
+    for size in [*range(12), *range(12, len(text), 97), *(end + by for end in ends for by in (-1, 0, 1))]:
         path.write_text(text[:size])
         with Log(path, QUESTION) as log:
             assert list(log.steps.values()) == STEPS[: max(0, text[:size].count("\n") - 1)]

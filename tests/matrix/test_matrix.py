@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 import pytest
 from support.environments import environments, racy
-from support.programs import processes_of
+from support.programs import ENDLESS, processes_of, write
 
 import harness
 from harness.cli import main
@@ -162,17 +162,16 @@ def test_killed_it_goes_on(tmp_path, capsys):
 
 
 def test_interrupted_it_leaves_nothing_behind(tmp_path):
-    program = tmp_path / "endless.py"
-    program.write_text("from harness import Scenario\ndef body(x):\n    while True: pass\nscenario = Scenario([body, body], seconds=9999.0)\n")
-    process = start([str(program)])
-    assert process.stderr is not None
-    while not processes_of(str(program)):
-        assert process.poll() is None
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    program = write(tmp_path, ENDLESS.format(fifo=str(fifo)), "endless")
+    process = start([program])
+    fifo.read_bytes()  # a body has begun
     process.send_signal(signal.SIGINT)
     _, err = process.communicate()
     assert process.returncode == 130
     assert err.splitlines()[-1] == "harness: interrupted"
-    assert processes_of(str(program)) == []
+    assert processes_of(str(tmp_path / "endless.py")) == []
 
 
 @pytest.mark.parametrize(
