@@ -1,4 +1,4 @@
-"""A thread calls a ``functools.singledispatch`` function for a type while another registers a function for it.
+"""A thread calls a ``functools.singledispatch`` function for a bool while another registers a new function for int.
 
 ``dispatch`` works out the old function, ``register`` empties the cache, and ``dispatch`` then enters the old function
 there: it is called from then on. Cache and registry are variables of a closure, which nothing reaches by name: only the
@@ -16,24 +16,30 @@ def default(value: Any) -> str:
     return "default"
 
 
-def for_int(value: int) -> str:
-    return "int"
+def old(value: int) -> str:
+    return "old"
+
+
+def new(value: int) -> str:
+    return "new"
 
 
 def setup(axes: Axes) -> Any:
-    return functools.singledispatch(default)
+    describe = functools.singledispatch(default)
+    describe.register(int, old)
+    return describe
 
 
 def use(describe: Any) -> None:
-    describe(1)
+    describe(True)
 
 
 def register(describe: Any) -> None:
-    describe.register(int, for_int)
+    describe.register(int, new)
 
 
 def check(describe: Any, results: list[Any]) -> None:
-    assert describe(1) == "int", "a function for int is registered, and the default is called"
+    assert describe(True) == "new", "a new function is registered, and the old one is called"
 
 
 dispatch_cache = Scenario(

@@ -25,7 +25,7 @@ def full_name(start: str) -> str:
 
 
 def check(start: str, results: list[Any]) -> None:
-    assert os.getcwd() == start, f"it was {start}, and is {os.getcwd()}"
+    assert os.getcwd() == start, "the working directory is not what it was"
 
 
 working_directory = Scenario(

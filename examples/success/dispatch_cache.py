@@ -12,28 +12,33 @@ def default(value: Any) -> str:
     return "default"
 
 
-def for_int(value: int) -> str:
-    return "int"
+def old(value: int) -> str:
+    return "old"
+
+
+def new(value: int) -> str:
+    return "new"
 
 
 class Shared:
     def __init__(self, axes: Axes) -> None:
         self.describe = functools.singledispatch(default)
+        self.describe.register(int, old)
         self.lock = threading.Lock()
 
 
 def use(shared: Shared) -> None:
     with shared.lock:
-        shared.describe(1)
+        shared.describe(True)
 
 
 def register(shared: Shared) -> None:
     with shared.lock:
-        shared.describe.register(int, for_int)
+        shared.describe.register(int, new)
 
 
 def check(shared: Shared, results: list[Any]) -> None:
-    assert shared.describe(1) == "int", "a function for int is registered, and the default is called"
+    assert shared.describe(True) == "new", "a new function is registered, and the old one is called"
 
 
 dispatch_cache = Scenario(
