@@ -22,11 +22,12 @@ def look(value: Value, frame: FrameType, me: Managed) -> Any:
     if value.kind == "name" and value.base is None:
         return frame.f_globals.get(value.name, value.object)
     if value.kind in ("name", "attr") and isinstance(value.base, Value):
-        return _attribute(look(value.base, frame, me), value.name)
+        return attribute(look(value.base, frame, me), value.name)
     return value.object
 
 
-def _attribute(owner: Any, name: str) -> Any:
+def attribute(owner: Any, name: str) -> Any:
+    """As ``owner.name`` finds it where no code of the program's has to run; else MISSING."""
     if owner is MISSING:
         return MISSING
     if owner_of(owner) is not None:

@@ -14,6 +14,7 @@ from typing import Any
 from harness.run.report import Report
 
 Access = dict[str, Any]
+Place = tuple[str, int]
 _COLLECTION = "'s collection"
 
 
@@ -23,7 +24,7 @@ class Cause:
     write   the access that set what was read (None where none was seen)
     read    the access that saw another thread's value
     normal  what the same read sees when nobody interferes
-    trail   every access to the state, in order
+    trail   every access to the state, in order; of a class's objects, to the one that ``write`` is about
     proved  with the state, and those of ``with_it``, each thread's own the same schedule passes
     """
 
@@ -42,16 +43,18 @@ def candidates(failing: Report, control: Report) -> list[Cause]:
     collected = any(made.ran for made in failing.collections)
     if collected:
         failing, control = _apart(failing), _apart(control)
-    found = _read_from_another(failing, control, end)
+    found = [_rather(cause, failing) for cause in _read_from_another(failing, control, end)]
     written: dict[str, list[Access]] = {}
+    in_turn: dict[Place, set[str]] = {}
     for access in failing.accesses:
         if access["kind"] == "write" and access["at"] <= end:
             written.setdefault(access["state"], []).append(access)
+            in_turn.setdefault(_of(access), set()).add(access["thread"])
     leaked = next((f.signature for f in failing.findings if f.kind == "state leaked"), "")
     if collected and not leaked:
         return found  # what a finalizer counts is not what went wrong
     crossed = sorted(
-        (state for state, writes in written.items() if len({w["thread"] for w in writes}) > 1),
+        {state for (state, _), threads in in_turn.items() if len(threads) > 1},
         key=lambda state: state not in leaked,
     )
     others = sorted(written, key=lambda state: -written[state][-1]["at"])
@@ -60,8 +63,42 @@ def candidates(failing: Report, control: Report) -> list[Cause]:
     for state in (*crossed, *others):
         if state not in known:
             known.add(state)
-            before = [write for write in written[state] if write["at"] < switched]
-            found.append(Cause(state, (before or written[state])[-1], None, "", _trail(failing, state)))
+            writes = written[state]
+            if state in crossed:  # of the objects of a class, one that several threads wrote
+                writes = [write for write in writes if len(in_turn[_of(write)]) > 1]
+            before = [write for write in writes if write["at"] < switched]
+            write = (before or writes)[-1]
+            found.append(Cause(state, write, None, "", _trail(failing, write)))
+    return found
+
+
+def _rather(cause: Cause, failing: Report) -> Cause:
+    """Of a class's objects, one of which an update was lost comes before one of which another thread's value was read."""
+    assert cause.write is not None
+    if not cause.write.get("of", 0):
+        return cause
+    mine = [access for access in failing.accesses if access["state"] == cause.state and access.get("of", 0)]
+    lost = [write for _, _, write in overwritten(mine)]
+    if not lost or any(write["of"] == cause.write["of"] for write in lost):
+        return cause
+    return Cause(cause.state, lost[0], None, "", _trail(failing, lost[0]))
+
+
+def overwritten(accesses: list[Access]) -> list[tuple[Access, Access, Access]]:
+    """(read, another thread's write after it, write) for each write of what was worked out from a value that had been
+    replaced meanwhile: the first thread's update is lost, or the second's."""
+    known: dict[tuple[Place, str], Access] = {}
+    written: dict[Place, Access] = {}
+    found = []
+    for access in accesses:
+        place, mine = _of(access), (_of(access), access["thread"])
+        if access["kind"] == "read":
+            known[mine] = access
+            continue
+        before = written.get(place)
+        if before and before["thread"] != access["thread"] and mine in known and known[mine]["at"] < before["at"]:
+            found.append((known[mine], before, access))
+        written[place] = access
     return found
 
 
@@ -70,16 +107,16 @@ def _read_from_another(failing: Report, control: Report, end: int) -> list[Cause
     thread = next((f.thread for f in failing.findings if f.kind == failing.outcome and f.thread), "")
     thread = _who(thread, end, failing)
     usual = {(a["thread"], a["kind"], a["state"], a["n"]): a["value"] for a in control.accesses}
-    written: dict[str, Access] = {}
+    written: dict[Place, Access] = {}
     best: dict[str, tuple[int, int, Cause]] = {}
     for access in failing.accesses:
         if access["at"] > end:
             break
         state = access["state"]
         if access["kind"] == "write":
-            written[state] = access
+            written[_of(access)] = access
             continue
-        writer = written.get(state)
+        writer = written.get(_of(access))
         if writer is None or writer["thread"] == access["thread"]:
             continue
         normal = usual.get((access["thread"], "read", state, access["n"]))
@@ -91,7 +128,7 @@ def _read_from_another(failing: Report, control: Report, end: int) -> list[Cause
         differs = normal is not None and normal != access["value"]
         rank = (2 * differs + (access["thread"] == thread), access["at"])
         if state not in best or rank >= best[state][:2]:
-            cause = Cause(state, writer, access, normal if normal is not None else "not read", _trail(failing, state))
+            cause = Cause(state, writer, access, normal if normal is not None else "not read", _trail(failing, access))
             best[state] = (*rank, cause)
     return [cause for _, _, cause in sorted(best.values(), key=lambda item: item[:2], reverse=True)]
 
@@ -114,5 +151,12 @@ def _apart(report: Report) -> Report:
     return replace(report, accesses=apart)
 
 
-def _trail(report: Report, state: str) -> list[Access]:
-    return [access for access in report.accesses if access["state"] == state]
+def _of(access: Access) -> Place:
+    """What it is an access to: the state, and of a class's objects which."""
+    return access["state"], access.get("of", 0)
+
+
+def _trail(report: Report, wanted: Access) -> list[Access]:
+    """Every access to the same; where the object is not told, to all objects of the class."""
+    state, of = _of(wanted)
+    return [a for a in report.accesses if a["state"] == state and (not of or a.get("of", 0) in (0, of))]

@@ -9,7 +9,7 @@ import re
 from harness.run.report import Report
 
 from . import collected
-from .cause import Access, Cause
+from .cause import Access, Cause, overwritten
 from .story import Event, Story
 
 _VERBS = {"read": "reads", "write": "writes"}
@@ -100,6 +100,11 @@ def sentence(cause: Cause | None, report: Report) -> str:
     threads = list(dict.fromkeys(a["thread"] for a in cause.trail if a["kind"] == "write"))
     if len(threads) == 1:
         return f"{threads[0]} set {cause.state} to {cause.write['value']}, and other threads went on with that"
+    for read, before, write in overwritten(cause.trail):
+        return (
+            f"{write['thread']} wrote {cause.state} = {write['value']}, worked out from {read['value']}, "
+            f"which {before['thread']} had replaced by {before['value']}"
+        )
     return f"{', '.join(threads)} wrote {cause.state} in turn; it was left at {cause.trail[-1]['value']}"
 
 

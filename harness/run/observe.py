@@ -10,8 +10,12 @@ from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any
 
 from harness.control.borrow import locals_of
+from harness.control.look import attribute
 from harness.control.shield import shield
+from harness.states.value import MISSING
 from harness.states.values import fetch, shown
+
+from .holder import holder
 
 if TYPE_CHECKING:
     from harness.control.controller import Controller
@@ -24,6 +28,7 @@ class Observer:
     def __init__(self) -> None:
         self.controller: Controller | None = None
         self.accesses: list[dict[str, Any]] = []
+        self._objects: dict[str, dict[int, int]] = {}  # by class and id: they are not kept alive
 
     def __call__(self, me: Managed, points: tuple[str, ...], frame: FrameType) -> None:
         with shield():
@@ -35,7 +40,7 @@ class Observer:
             kind, _, state = point.partition(":")
             if kind not in ("read", "write"):
                 continue
-            value = _value(state, frame, me)
+            value, of = self._seen(state, frame, me)
             code = frame.f_code
             line = _line_of(frame, state)
             stack = traceback.StackSummary.extract(traceback.walk_stack(frame), lookup_lines=False)
@@ -47,6 +52,7 @@ class Observer:
                     "state": state,
                     "n": me.counts.get(point, 0) + 1,
                     "value": value,
+                    "of": of,
                     "file": code.co_filename,
                     "line": line,
                     "function": f"{frame.f_globals.get('__name__', '?')}.{getattr(code, 'co_qualname', code.co_name)}",
@@ -56,17 +62,27 @@ class Observer:
                 }
             )
 
-def _value(state: str, frame: FrameType, me: Managed) -> str:
-    try:
+    def _seen(self, state: str, frame: FrameType, me: Managed) -> tuple[str, int]:
+        """(its value, which object of its class it is of: from 1 in the order of first access, 0 where that is not told)."""
         owner, colon, name = state.rpartition(":")
-        if not colon:
-            return shown(fetch(state))
-        cls = owner.rpartition(".")[2]
-        holders = [value for value in locals_of(frame, me).values() if name in getattr(value, "__dict__", ())]
-        holders.sort(key=lambda value: type(value).__name__ != cls)
-        return shown(vars(holders[0])[name]) if holders else "unknown"
-    except LookupError:
-        return "unset"
+        try:
+            if not colon:
+                return shown(fetch(state)), 0
+        except LookupError:
+            return "unset", 0
+        found = holder(frame, name, me)
+        if found is MISSING:
+            cls = owner.rpartition(".")[2]
+            locals_ = locals_of(frame, me).values()
+            holders = {id(v): v for v in locals_ if type(v).__name__ == cls and name in getattr(v, "__dict__", ())}
+            if len(holders) != 1:
+                return "unknown", 0
+            found = next(iter(holders.values()))
+        same = self._objects.setdefault(owner, {})
+        of = same.setdefault(id(found), len(same) + 1)
+        value = attribute(found, name)
+        return ("unset" if value is MISSING else shown(value)), of
+
 
 def _line_of(frame: FrameType, state: str) -> int:
     """An access is reported when it has happened: the frame is one instruction further, maybe on the next line."""
