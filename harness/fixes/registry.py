@@ -6,9 +6,10 @@ import importlib
 import pkgutil
 import sys
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from harness.errors import UserError
 
@@ -31,6 +32,14 @@ class Fix:
     processes: bool = False
     late: bool = False
     elsewhere: bool = False
+
+    def manager(self) -> AbstractContextManager[object]:
+        """To be entered. Raises UserError where what the fix gives is none; whatever the fix raises."""
+        made: Any = self.apply() if self.apply is not None else nullcontext()
+        if not hasattr(type(made), "__enter__"):
+            kind = type(made).__name__
+            raise UserError(f"fix {self.name} gives a {kind}, not a context manager (is @contextlib.contextmanager missing?)")
+        return made
 
     @property
     def in_runs(self) -> str:

@@ -11,6 +11,7 @@ import traceback
 from typing import Any
 
 from harness.control import raw
+from harness.errors import UserError
 
 from . import wire
 from .death import adopt_orphans, die_with_parent
@@ -57,7 +58,7 @@ def main(world: World, job: Job, parent: int, report_fd: int, noise_fd: int, rea
         report["rss_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         wire.write(report_fd, report)
     except BaseException as error:
-        plain = isinstance(error, NotPlain)
+        plain = isinstance(error, (NotPlain, UserError))
         text = str(error) if plain else f"the set-up or a fix raised: {type(error).__name__}: {error}"
         finding = Finding("setup", text, text, stack=traceback.format_exc().splitlines()[-12:])
         wire.write(report_fd, {"findings": [], "broken": finding.to_json()})

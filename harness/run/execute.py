@@ -59,7 +59,7 @@ def axes_of(scenario: Scenario, job: Job) -> dict[str, Any]:
 @contextmanager
 def set_up(scenario: Scenario, job: Job, fix: Fix | None) -> Iterator[Any]:
     """The fix in force, and what set-up returned."""
-    apply = fix.apply() if fix is not None and fix.apply is not None else nullcontext()
+    apply = fix.manager() if fix is not None else nullcontext()
     late = fix is not None and fix.late
 
     def made() -> Any:

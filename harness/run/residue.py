@@ -19,7 +19,7 @@ def left_by(world: World, name: str) -> list[str]:
         return []
     modules = [*modules_of(world.scenario.modules), world.module]
     before = _all(modules)
-    with fix.apply():
+    with fix.manager():
         pass
     after = _all(modules)
     return sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))

@@ -56,13 +56,12 @@ def _of(name: str) -> float:
         compiled(x)
         return lambda: compiled(x)
 
-    apply = find_fix(name).apply
-    assert apply is not None
+    fix = find_fix(name)
     calls = _calls_a_turn(warm())
     ratios = []
     for _ in range(3):  # compiled anew: what is before the fix is without it
         without = warm()
-        with apply():
+        with fix.manager():
             under = warm()
             with_fix = [_turn(under, calls) for _ in range(ROUNDS // 3)]
         without = warm()

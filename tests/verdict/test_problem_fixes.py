@@ -12,8 +12,10 @@ from harness.cli import main
 from harness.errors import UserError
 from harness.fixes import find_fix
 from harness.run.launch import Launcher
+from harness.run.report import Report
 from harness.schedule import Schedule
 from harness.verdict import control_arm, judge
+from harness.verdict.judge import fallen
 
 COUNTER = """
 class Counter:
@@ -37,6 +39,9 @@ scenario = Scenario([add, add], setup=lambda axes: Counter(), check=check)
 
 FIXES = """
 import contextlib, threading
+
+def no_manager():
+    pass
 
 def _patched(make):
     import sys
@@ -116,6 +121,7 @@ def verdict_of(tmp_path_factory: pytest.TempPathFactory):
         ("one_lock", "holds", ""),
         ("leaves_its_lock", "fails", "when it is no longer in force, it leaves changed: counter.step (holds while it is"),
         ("raises", "untested", "OSError: no such device"),
+        ("no_manager", "untested", "own.py:no_manager gives a NoneType, not a context manager"),
         ("never_gives_back", "fails", "under it the program fails without any switch: deadlock: T"),
         ("breaks", "fails", "under it the program fails without any switch: wrong value"),
     ],
@@ -128,6 +134,33 @@ def test_told_for_what_it_is(verdict_of, fix, verdict, why):
 
 def test_a_deadlock_names_both_sides(verdict_of):
     assert "waits for" in verdict_of("never_gives_back").why
+
+
+class _TooBusy:
+    """A runner on which the first run that is asked for ends too late."""
+
+    jobs, restored, fewest, bodies = 1, frozenset(), 2, 2
+
+    def __init__(self, ended):
+        self.ended, self.made = ended, 0
+
+    def start(self, job):
+        self.made += 1
+        return self.made
+
+    def wait(self, number):
+        return Report(outcome="ok" if self.ended else "hang", signature="" if self.ended else "hang", threads=["T0", "T1"])
+
+    def map(self, jobs):
+        return ((job, self.wait(0)) for job in jobs)
+
+
+@pytest.mark.parametrize(("ended", "verdict"), [(True, "untested"), (False, "fails")])
+def test_a_hang_counts_when_it_is_there_again(ended, verdict):
+    hang = Report(outcome="hang", signature="hang", message="no end after 60 s", threads=["T0", "T1"])
+    found = fallen(_TooBusy(ended), find_fix("none"), "fails", (Schedule("s", 2), hang), 9, 20, "1 of 9")
+    assert found.verdict == verdict, found.why
+    assert ("run again it ends" in found.why) == ended
 
 
 @pytest.mark.parametrize("name", ["not_a_function", "nothing"])
