@@ -9,6 +9,7 @@ import io
 import os
 import sys
 from collections.abc import Sequence
+from importlib import metadata
 from typing import NoReturn
 
 from harness.errors import CannotTest, UserError
@@ -25,6 +26,7 @@ class _Parser(argparse.ArgumentParser):
 
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="harness", description="Deterministic exploration of thread schedules.", allow_abbrev=False)
+    parser.add_argument("--version", action="version", version=_version())
     parser.add_argument("--for-bisect", action="store_true", help="a user's mistake exits with 128, which stops git bisect")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=_Parser)
     for name in COMMANDS:
@@ -35,6 +37,13 @@ def _parser() -> argparse.ArgumentParser:
         module.arguments(sub)
         sub.set_defaults(run=module.run)
     return parser
+
+
+def _version() -> str:
+    try:
+        return f"switchpoint {metadata.version('switchpoint')}"
+    except metadata.PackageNotFoundError:
+        return "switchpoint, not installed"
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import importlib
 import pkgutil
 import sys
@@ -61,7 +62,12 @@ def find_fix(name: str) -> Fix:
         flags = {name.lower(): getattr(module, name, False) for name in ("PROCESSES", "LATE", "ELSEWHERE")}
         return Fix(name, summary, getattr(module, name, None), **flags)
     head, colon, attribute = name.partition(":")
+    if not colon and name.endswith(".py"):
+        raise UserError(f"fix {name}: which of its functions? {name}:FUNCTION")
     if not colon:
+        near = difflib.get_close_matches(name, fix_names(), 1)
+        if near:
+            raise UserError(f"unknown fix {name!r}; did you mean {near[0]}? (harness list)")
         raise UserError(f"unknown fix {name!r}: none, {', '.join(fix_names())}, or your own as file.py:name or module:name")
     from harness.scenario.load import from_file, from_package
 

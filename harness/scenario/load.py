@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import importlib
 import importlib.util
 import pkgutil
@@ -65,6 +66,9 @@ def _package_file(name: str) -> Path:
 
 
 def unknown(reference: str) -> UserError:
+    near = difflib.get_close_matches(reference, builtin_names(), 1)
+    if near:
+        return UserError(f"unknown scenario {reference!r}; did you mean {near[0]}? (harness list)")
     return UserError(
         f"unknown scenario {reference!r}: a built-in ({', '.join(builtin_names())}), file.py:name or package.module:name"
     )
