@@ -106,7 +106,8 @@ def from_file(path: Path) -> ModuleType:
     try:
         source = path.read_bytes()
     except OSError as error:
-        raise UserError(f"{path}: {error.strerror}") from None
+        where = "" if path.is_absolute() else f" (looked for from {Path.cwd()})"
+        raise UserError(f"{path}: {error.strerror}{where}") from None
     name = _module_name(path)
     try:
         code = compile(source, str(path.resolve()), "exec", dont_inherit=True)
