@@ -9,9 +9,8 @@ from collections.abc import Callable, Sequence
 from textwrap import dedent
 from typing import Any
 
-from harness.control import backends
+from harness.control import backends, collector
 from harness.control.actions import Decider, HandOver
-from harness.control import collector
 from harness.control.controller import Controller
 from harness.control.instrument import Instruments
 from harness.control.sparse import Sparse
