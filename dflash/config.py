@@ -111,6 +111,18 @@ class OutputSection(Section):
     tensorboard: bool = False
 
 
+class PipelineSection(Section):
+    """Several devices. `targets` and `drafters` list devices, one worker each (None: that of the target)."""
+
+    mode: Literal["one", "threads", "processes"] = "one"
+    targets: list[str] | None = None  # "cuda:0-4" is five
+    drafters: list[str] | None = None
+    depth: int = Field(default=2, ge=1)  # steps planned ahead, and micro-batches waiting before each worker
+    patience: float = Field(default=900.0, gt=0)  # seconds without a sign of life from a worker at work
+    compile: Literal["per_thread", "shared"] = "per_thread"
+    fix: str = "auto"  # "none", or one of `harness list`
+
+
 class Config(Section):
     target: TargetSection
     drafter: DrafterSection = DrafterSection()
@@ -118,6 +130,7 @@ class Config(Section):
     features: FeaturesSection = FeaturesSection()
     loss: LossSection = LossSection()
     train: TrainSection
+    pipeline: PipelineSection = PipelineSection()
     output: OutputSection
 
 
@@ -174,8 +187,13 @@ def _names(location: tuple[int | str, ...]) -> list[str]:
     return list(model.model_fields)
 
 
-def differences(old: dict[str, Any], new: dict[str, Any], ignore: Sequence[str] = ("output",)) -> list[str]:
-    """Keys whose values differ between two dumped configurations, sections in `ignore` left out."""
+def differences(
+    old: dict[str, Any], new: dict[str, Any], ignore: Sequence[str] = ("output", "pipeline")
+) -> list[str]:
+    """Keys whose values differ between two dumped configurations, sections in `ignore` left out.
+
+    Where a step is computed doesn't change what it computes, so a run may go on in another `pipeline`.
+    """
     found = []
     for section in sorted({*old, *new} - set(ignore)):
         a, b = old.get(section, {}), new.get(section, {})

@@ -52,9 +52,36 @@ def gradients_on_cpu() -> Iterator[None]:
 
 
 @functools.cache
-def compiled(backend: str) -> Callable[..., Tensor]:
-    """`torch.compile(flex_attention)`, one for the process, so that replicas share its code."""
+def _shared(backend: str) -> Callable[..., Tensor]:
     return torch.compile(torch_flex.flex_attention, backend=backend, dynamic=False)
+
+
+_own = threading.local()
+
+
+@contextlib.contextmanager
+def own_compile() -> Iterator[None]:
+    """In this thread, `compiled` is a `torch.compile` of its own meanwhile."""
+    _own.made = {}
+    try:
+        yield
+    finally:
+        del _own.made
+
+
+def compiled(backend: str) -> Callable[..., Tensor]:
+    """`torch.compile(flex_attention)`: one for the process, or inside `own_compile` the thread's own."""
+    made = getattr(_own, "made", None)
+    if made is None:
+        return _shared(backend)
+    if backend not in made:
+        made[backend] = torch.compile(torch_flex.flex_attention, backend=backend, dynamic=False)
+    return made[backend]
+
+
+def forget() -> None:
+    """The next `compiled` wraps anew, under whatever is patched then."""
+    _shared.cache_clear()
 
 
 class FlexAttention:
