@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -23,6 +24,7 @@ from dflash.export import read_drafter
 from dflash.loss import Objective
 from dflash.model import Drafter, DrafterConfig, spread_layer_ids
 from dflash.pipeline import PipelineSettings, devices
+from dflash.pipeline.processes import ProcessTrainer, first_rank_first
 from dflash.pipeline.trainer import ThreadedTrainer
 from dflash.sampling import Sampling
 from dflash.target import Target
@@ -148,7 +150,9 @@ def training(
             config.train.seed,
         )  # fmt: skip
         rows = Batches(records, to_example, 1, d.length, **options)
-        build_cache(directory, rows, target, key, config.features.shard_rows, say)
+        alone = first_rank_first() if config.pipeline.mode == "processes" else nullcontext()
+        with alone:
+            build_cache(directory, rows, target, key, config.features.shard_rows, say)
         source = CachedBatches(directory, d.rows, config.train.seed)
     names = {f.name for f in dataclasses.fields(Settings)}
     values = config.train.model_dump() | config.output.model_dump()
@@ -159,6 +163,8 @@ def training(
     kind: Callable[..., Trainer] = Trainer
     if config.pipeline.mode == "threads":
         kind = partial(ThreadedTrainer, pipeline=pipeline_settings(config))
+    elif config.pipeline.mode == "processes":
+        kind = ProcessTrainer
     trainer = kind(
         settings,
         drafter,

@@ -51,8 +51,12 @@ def gradients_on_cpu() -> Iterator[None]:
                 torch_flex._validate_device, _original = _original, None
 
 
+Backend = str | Callable[..., Any]
+CPU_BACKEND: Backend = "aot_eager"  # Inductor has no backward for it
+
+
 @functools.cache
-def _shared(backend: str) -> Callable[..., Tensor]:
+def _shared(backend: Backend) -> Callable[..., Tensor]:
     return torch.compile(torch_flex.flex_attention, backend=backend, dynamic=False)
 
 
@@ -69,7 +73,7 @@ def own_compile() -> Iterator[None]:
         del _own.made
 
 
-def compiled(backend: str) -> Callable[..., Tensor]:
+def compiled(backend: Backend) -> Callable[..., Tensor]:
     """`torch.compile(flex_attention)`: one for the process, or inside `own_compile` the thread's own."""
     made = getattr(_own, "made", None)
     if made is None:
@@ -93,7 +97,7 @@ class FlexAttention:
 
     def __init__(self, config: DrafterConfig, layout: Layout) -> None:
         self.cpu = layout.anchors.device.type == "cpu"
-        self.attention = compiled("aot_eager" if self.cpu else "inductor")
+        self.attention = compiled(CPU_BACKEND if self.cpu else "inductor")
         rows, blocks = layout.anchors.shape
         if self.cpu:
             blocks = max(1, CHUNK_QUERIES // layout.block_size)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from dflash import attention
 from dflash.anchors import block_labels, eligible, sample_anchors
@@ -64,23 +64,25 @@ def block_ids(prepared: Prepared, config: DrafterConfig) -> Tensor:
     return ids
 
 
-def denoise(drafter: Drafter, target: Ends, prepared: Prepared, features: Tensor, backend: str) -> Tensor:
-    """States of the draft slots, `[R*A, B-1, D]`."""
+def denoise(
+    drafter: Drafter, target: Ends, prepared: Prepared, features: Tensor, backend: str, forward: nn.Module | None = None
+) -> Tensor:
+    """States of the draft slots, `[R*A, B-1, D]`; `forward` is what wraps the drafter, if anything does."""
     config, layout = drafter.config, prepared.layout
     weight = drafter.fc.weight
     ids = block_ids(prepared, config)
     block = target.embed(ids.flatten(1)).to(weight.dtype)  # [R, Q, D]
     attend = attention.build(backend, config, layout)
-    states = drafter(block, features.to(weight.dtype), layout.query_positions(), layout.positions, attend)
+    states = (forward or drafter)(block, features.to(weight.dtype), layout.query_positions(), layout.positions, attend)
     return states.view(-1, config.block_size, config.hidden_size)[:, 1:]
 
 
 def loss_of(
     drafter: Drafter, target: Ends, prepared: Prepared, output: TargetOutput, objective: Objective,
-    denominator: float, backend: str,
+    denominator: float, backend: str, forward: nn.Module | None = None,
 ) -> tuple[Tensor, BlockStatistics]:  # fmt: skip
     """This batch's share of the step's loss (differentiable in the drafter) and its statistics."""
-    states = denoise(drafter, target, prepared, output.features, backend)
+    states = denoise(drafter, target, prepared, output.features, backend, forward)
     labels, present = prepared.labels.flatten(0, 1), prepared.present.flatten(0, 1)
     final = None
     if objective.needs_target_logits:

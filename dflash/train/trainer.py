@@ -73,6 +73,11 @@ class Trainer:
     def checkpoints(self) -> Path:
         return self.out / "checkpoints"
 
+    @property
+    def leads(self) -> bool:
+        """Whether this trainer writes the results; of several processes, one does."""
+        return True
+
     def resume(self, path: Path | None = None) -> int:
         """Go on from a checkpoint (by default the newest); returns its step.
 
@@ -107,10 +112,10 @@ class Trainer:
         """
         s = self.settings
         end = min(until or s.steps, s.steps)
-        with Log(self.out, s.tensorboard, self.step if self.step else None) as log:
+        with self.open_log() as log:
             began, tokens = time.perf_counter(), 0
             if self.step == 0 and s.validate_every and self.validation:
-                self._validate(log, report)
+                self.validate(log, report)
             while self.step < end:
                 entry, stats, count = self._one_step()
                 tokens += count
@@ -128,12 +133,15 @@ class Trainer:
                     report({"step": self.step, "kind": "train", **entry})
                     began, tokens = time.perf_counter(), 0
                 if s.validate_every and self.validation and self.step % s.validate_every == 0:
-                    self._validate(log, report)
+                    self.validate(log, report)
                     began, tokens = time.perf_counter(), 0
                 if s.checkpoint_every and (self.step % s.checkpoint_every == 0 or self.step == s.steps):
                     self.save()
 
-    def _validate(self, log: Log, report: Callable[[dict[str, Any]], None]) -> None:
+    def open_log(self) -> Log:
+        return Log(self.out, self.settings.tensorboard, self.step if self.step else None)
+
+    def validate(self, log: Log, report: Callable[[dict[str, Any]], None]) -> None:
         assert self.validation is not None
         with self.averaged():
             values = self.validation(self.drafter)

@@ -1,4 +1,4 @@
-"""From a reference to a scenario: a built-in name, ``file.py``, ``file.py:name`` or ``package.module:name``."""
+"""From a reference to a scenario: a built-in or registered name, ``file.py``, ``file.py:name`` or ``package.module:name``."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from harness.states.scan import file_module
 
 from . import builtin
 from .api import Scenario
+from .registered import registered, resolve
 from .validate import validate
 
 
@@ -33,14 +34,15 @@ def _found(reference: str) -> tuple[Scenario, ModuleType]:
     if reference in builtin_names():
         module = importlib.import_module(f"{builtin.__name__}.{reference.replace('.', '_', 1)}")
         return module.SCENARIO, module
-    head, colon, name = reference.partition(":")
+    head, colon, name = resolve(reference).partition(":")
     if head.endswith(".py"):
         module = from_file(Path(head))
     elif colon and all(part.isidentifier() for part in head.split(".")):
         module = from_package(head)
     else:
         raise UserError(
-            f"unknown scenario {reference!r}: a built-in ({', '.join(builtin_names())}), file.py:name or package.module:name"
+            f"unknown scenario {reference!r}: a built-in ({', '.join([*builtin_names(), *registered()])}), "
+            "file.py:name or package.module:name"
         )
     return _pick(module, name, reference), module
 
