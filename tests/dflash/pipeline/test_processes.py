@@ -9,37 +9,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from models import tiny_target
 from safetensors.torch import load_file
 
 from dflash.cli import main
 from dflash.train import checkpoint
 
 STEPS = 6
-TOML = f"""
-[target]
-path = "{{root}}/target"
-tokenizer = "bytes"
-dtype = "float32"
-[drafter]
-num_hidden_layers = 1
-block_size = 4
-features = 2
-mask_token_id = 257
-[data]
-train = ["{{root}}/train.jsonl"]
-length = 32
-rows = 2
-[train]
-steps = {STEPS}
-anchors = 4
-accumulation = 2
-ema = 0.9
-[output]
-directory = "{{root}}/one"
-log_every = 1
-checkpoint_every = 2
-"""
 #: What torchrun starts: the command line, in which one rank is killed in a step of the first start.
 RANK = """
 import os, signal, sys, torch
@@ -57,18 +32,8 @@ sys.exit(main(sys.argv[1:]))
 """
 
 
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    pytest.importorskip("transformers")
-    tiny_target(vocab_size=258).save(tmp_path / "target")
-    texts = [json.dumps({"text": f"some text number {i} " * 3}) + "\n" for i in range(9)]
-    (tmp_path / "train.jsonl").write_text("".join(texts))
-    (tmp_path / "run.toml").write_text(TOML.format(root=tmp_path))
-    (tmp_path / "rank.py").write_text(RANK)
-    return tmp_path
-
-
 def torchrun(root: Path, ranks: int, lose: int, *changes: str) -> subprocess.CompletedProcess[str]:
+    (root / "rank.py").write_text(RANK)
     command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", str(ranks), "--max-restarts", "1"]
     command += ["--master-addr", "127.0.0.1", "--master-port", "0", str(root / "rank.py"), "train", str(root / "run.toml")]
     for change in ("pipeline.mode=processes", *changes):
