@@ -188,5 +188,5 @@ SCENARIO = Scenario(
     modules=(*TORCH_MODULES, "dflash.attention", "dflash.pipeline"),
     points=("names", "releases"),  # of the objects that the threads share, every access is under the board's lock
     threads=(_OTHERS + 2, _OTHERS + 8),
-    seconds=300.0,
+    seconds=900.0,
 )
