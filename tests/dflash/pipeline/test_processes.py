@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import subprocess
 import sys
 from pathlib import Path
@@ -15,31 +16,36 @@ from dflash.cli import main
 from dflash.train import checkpoint
 
 STEPS = 6
-#: What torchrun starts: the command line, in which one rank is killed in a step of the first start.
+#: What torchrun starts: the command line, in which start number i loses a rank as the i-th entry of LOSE says.
 RANK = """
-import os, signal, sys, torch
+import json, os, signal, sys, torch
 torch.set_num_threads(1)
 from dflash.cli import main
 from dflash.pipeline.processes import ProcessTrainer
-step = ProcessTrainer.gradients
-def gradients(self, plan):
-    lost = os.environ["TORCHELASTIC_RESTART_COUNT"] == "0" and self.rank == int(os.environ["LOSE"])
-    if lost and plan.step == 3:
-        os.kill(os.getpid(), signal.SIGKILL)
-    return step(self, plan)
-ProcessTrainer.gradients = gradients
+plan = json.loads(os.environ["LOSE"])[int(os.environ["TORCHELASTIC_RESTART_COUNT"]):][:1]
+def dying(name):
+    real = getattr(ProcessTrainer, name)
+    def method(self, *arguments):
+        if [self.rank, name, self.step] in plan:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return real(self, *arguments)
+    setattr(ProcessTrainer, name, method)
+for name in ("gradients", "_apply", "save"):
+    dying(name)
 sys.exit(main(sys.argv[1:]))
 """
 
 
-def torchrun(root: Path, ranks: int, lose: int, *changes: str) -> subprocess.CompletedProcess[str]:
+def torchrun(root: Path, ranks: int, lose: list[list], *changes: str) -> subprocess.CompletedProcess[str]:
+    """`lose`: for each start the rank that is killed, in which method, and in which step (from 0)."""
     (root / "rank.py").write_text(RANK)
-    command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", str(ranks), "--max-restarts", "1"]
-    command += ["--master-addr", "127.0.0.1", "--master-port", "0", str(root / "rank.py"), "train", str(root / "run.toml")]
+    command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", str(ranks)]
+    command += ["--max-restarts", str(len(lose)), "--master-addr", "127.0.0.1", "--master-port", "0"]
+    command += [str(root / "rank.py"), "train", str(root / "run.toml")]
     for change in ("pipeline.mode=processes", *changes):
         command += ["--set", change]
-    environment = {**os.environ, "LOSE": str(lose), "PYTHONPATH": str(Path(__file__).parents[3])}
-    return subprocess.run(command, capture_output=True, text=True, timeout=600, env=environment)
+    environment = {**os.environ, "LOSE": json.dumps(lose), "PYTHONPATH": str(Path(__file__).parents[3])}
+    return subprocess.run(command, capture_output=True, text=True, timeout=850, env=environment)
 
 
 def outcome(out: Path) -> tuple[list[dict], dict]:
@@ -60,10 +66,27 @@ def same(one: tuple[list[dict], dict], two: tuple[list[dict], dict]) -> bool:
 def test_two_ranks_lose_one_restart_and_end_as_one_device(project: Path) -> None:
     assert main(["train", str(project / "run.toml")]) == 0
     one = outcome(project / "one")
-    done = torchrun(project, 2, 1, f"output.directory={project}/two")
+    done = torchrun(project, 2, [[1, "gradients", 3]], f"output.directory={project}/two")
     assert done.returncode == 0, done.stderr[-3000:]
     assert "resumed at step 2" in done.stderr, "a rank was lost in step 4, after the checkpoint of step 2"
     assert same(outcome(project / "two"), one)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(5))
+def test_ranks_lost_at_random_moments(seed: int, project: Path) -> None:
+    """Four times in each run, before, in and after a step, and before a checkpoint is written."""
+    draws = random.Random(seed)
+    lose: list[list] = []
+    for step in sorted(draws.sample(range(STEPS), 4)):
+        name = draws.choice(["gradients", "_apply", "save"])
+        if name == "save":  # by rank 0, after the step; checkpoints are of even ones
+            step += 1 + step % 2
+        lose.append([0 if name == "save" else draws.randrange(2), name, step])
+    assert main(["train", str(project / "run.toml")]) == 0
+    done = torchrun(project, 2, lose, f"output.directory={project}/two")
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert same(outcome(project / "two"), outcome(project / "one"))
 
 
 @pytest.mark.slow
@@ -71,7 +94,7 @@ def test_three_ranks_with_a_rest_stay_within_rounding(project: Path) -> None:
     """Four micro-batches on three ranks: two of them are added on a rank before the sum over ranks."""
     changes = ["train.accumulation=4"]
     assert main(["train", str(project / "run.toml"), "--set", changes[0]]) == 0
-    done = torchrun(project, 3, -1, f"output.directory={project}/three", *changes)
+    done = torchrun(project, 3, [], f"output.directory={project}/three", *changes)
     assert done.returncode == 0, done.stderr[-3000:]
     one, three = outcome(project / "one"), outcome(project / "three")
     for a, b in zip(one[0], three[0], strict=True):
