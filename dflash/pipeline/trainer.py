@@ -51,18 +51,20 @@ class ThreadedTrainer(Trainer):
         self.batches.restore(self.place)  # an earlier run may have read ahead
         with fix.apply(self.pipeline.fix):
             flex.forget()
-            threads = self.threads = Threads(
-                self.pipeline, self.settings, self.drafter, self.target, self.objective, self._draw, self.step, end
-            )
+            self.threads = None
             try:
+                threads = self.threads = Threads(
+                    self.pipeline, self.settings, self.drafter, self.target, self.objective, self._draw, self.step, end
+                )
                 with interruptible(threads.board):
                     threads.start()
                     super().run(until, report)
             except BaseException as error:
-                left = threads.stop()
+                left = self.threads.stop() if self.threads is not None else []
                 raise self._told(error, left) from error
             finally:
-                threads.stop()
+                if self.threads is not None:
+                    self.threads.stop()
                 self.drafter.zero_grad(set_to_none=True)
 
     def _draw(self, step: int) -> Plan:
@@ -91,8 +93,7 @@ class ThreadedTrainer(Trainer):
         rescued = self._rescue()
         if isinstance(error, KeyboardInterrupt):
             return Interrupted(rescued)
-        assert self.threads is not None
-        failure = self.threads.failure
+        failure = self.threads.failure if self.threads is not None else None
         if isinstance(error, Stopped) and failure is not None:
             cause = failure.error
             where = f"{failure.who}, {failure.doing}: " if failure.doing != "waits" else f"{failure.who}: "
