@@ -17,8 +17,9 @@ class Interrupted(KeyboardInterrupt):
 
 @contextmanager
 def interruptible(board: Board) -> Iterator[None]:
-    """Only the main thread gets signals; in another, nothing is changed."""
-    if threading.current_thread() is not threading.main_thread():
+    """Only the main thread gets signals; in another, and where Ctrl-C is ignored (nohup), nothing is changed."""
+    ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    if ignored or threading.current_thread() is not threading.main_thread():
         yield
         return
 

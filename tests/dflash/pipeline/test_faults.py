@@ -141,7 +141,15 @@ def test_bad_data_in_the_feeder(tmp_path: Path) -> None:
     assert re.search(r"^feeder, reads data for step \d: data.jsonl: a record can't be used: no text; the", fails(trainer))
 
 
-def test_interrupted_between_steps(single, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def heard():
+    """A run in the background is started with interrupts ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_interrupted_between_steps(heard, single, tmp_path: Path) -> None:
     """The signal comes while the coordinator is in the optimizer step, which must not be left half done."""
     trainer = make(tmp_path, **TWO)
     step = trainer.optimizer.step
@@ -158,7 +166,7 @@ def test_interrupted_between_steps(single, tmp_path: Path, monkeypatch: pytest.M
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-def test_a_second_interrupt_is_not_held_back_and_saves_nothing_half_done(tmp_path: Path) -> None:
+def test_a_second_interrupt_is_not_held_back_and_saves_nothing_half_done(heard, tmp_path: Path) -> None:
     trainer = make(tmp_path, **TWO)
 
     def signalled(*_):
