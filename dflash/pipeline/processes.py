@@ -87,6 +87,13 @@ class Silent(Log):
         pass
 
 
+def _is_loss(error: RuntimeError) -> bool:
+    """Gloo says it with a plain RuntimeError."""
+    kinds = (dist.DistBackendError, dist.DistNetworkError)
+    words = ("Connection closed by peer", "Connection reset by peer", "Broken pipe", "Read error")
+    return isinstance(error, kinds) or any(word in str(error) for word in words)
+
+
 class ProcessTrainer(Trainer):
     """`Trainer` whose ranks share a step's micro-batches; rank 0 logs, validates and saves.
 
@@ -118,6 +125,20 @@ class ProcessTrainer(Trainer):
     def validate(self, log: Log, report: Callable[[dict[str, Any]], None]) -> None:
         if self.leads:
             super().validate(log, report)
+
+    def run(
+        self, until: int | None = None, report: Callable[[dict[str, Any]], None] = lambda entry: None
+    ) -> None:
+        """As `Trainer.run`; raises UserError where another rank was lost."""
+        try:
+            super().run(until, report)
+        except RuntimeError as error:
+            if not _is_loss(error):
+                raise
+            raise UserError(
+                f"rank {self.rank}, step {self.step + 1}: another rank was lost ({str(error).splitlines()[0][:120]}); "
+                "torchrun --max-restarts goes on from the newest checkpoint, as does --resume"
+            ) from error
 
     def gradients(self, plan: Plan) -> tuple[float, BlockStatistics]:
         mine = list(range(self.rank, len(plan.micro), self.ranks))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import torch
 
@@ -70,7 +71,8 @@ class TargetWorker:
             cached = job.prepared.batch.features is not None
             batch = job.prepared.batch if cached else job.prepared.batch.moved(here)
             output = transfer.output_to(there, features_of(self.target, batch, self.layer_ids))
-            moved = job.prepared.to(transfer.to(there))
+            bare = replace(job.prepared.batch, features=None, final=None)  # they travel in the output
+            moved = replace(job.prepared, batch=bare).to(transfer.to(there))
             self.inboxes[job.drafter].put(job.turn, Features(job, moved, output))
 
 
