@@ -118,7 +118,8 @@ def _measure(trainer: Trainer, options: argparse.Namespace) -> None:
 def measured(options: argparse.Namespace, mode: str, count: int) -> dict[str, Any]:
     command = [sys.executable, __file__, *sys.argv[1:], "--child", mode, "--count", str(count)]
     if mode == "processes":
-        run = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", str(count), "--master-port", "0"]
+        run = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", str(count)]
+        run += ["--rdzv-backend", "c10d", "--rdzv-endpoint", "127.0.0.1:0", "--local-addr", "127.0.0.1"]
         command = [*run, *command[1:]]
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     done = subprocess.run(command, capture_output=True, text=True, env=environment)

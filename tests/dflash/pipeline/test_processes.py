@@ -40,7 +40,8 @@ def torchrun(root: Path, ranks: int, lose: list[list], *changes: str) -> subproc
     """`lose`: for each start the rank that is killed, in which method, and in which step (from 0)."""
     (root / "rank.py").write_text(RANK)
     command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", str(ranks)]
-    command += ["--max-restarts", str(len(lose)), "--master-addr", "127.0.0.1", "--master-port", "0"]
+    command += ["--max-restarts", str(len(lose)), "--local-addr", "127.0.0.1"]
+    command += ["--rdzv-backend", "c10d", "--rdzv-endpoint", "127.0.0.1:0"]
     command += [str(root / "rank.py"), "train", str(root / "run.toml")]
     for change in ("pipeline.mode=processes", *changes):
         command += ["--set", change]
