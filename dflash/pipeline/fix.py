@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager, nullcontext
 
 from dflash.errors import UserError
 
-#: Holds for `trainer.threads` on every release that was judged, see docs/pipeline.md; the others of the story don't.
+#: It leaves nothing of a trace for other threads to read, on every release from 2.5 on; the others of the story do.
 DEFAULT = "thread_local_fx"
 
 
