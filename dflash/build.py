@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +23,13 @@ from dflash.evaluate import evaluate
 from dflash.export import read_drafter
 from dflash.loss import Objective
 from dflash.model import Drafter, DrafterConfig, spread_layer_ids
+from dflash.pipeline import PipelineSettings, devices
+from dflash.pipeline.processes import ProcessTrainer, first_rank_first
+from dflash.pipeline.trainer import ThreadedTrainer
 from dflash.sampling import Sampling
 from dflash.target import Target
 from dflash.train import Settings, Trainer, checkpoint
-from dflash.train.trainer import Source
+from dflash.train.plan import Source
 
 
 @dataclass
@@ -39,17 +44,9 @@ class Run:
 
 def load_target(section: TargetSection) -> tuple[Target, Tokenizer]:
     """Target and tokenizer; raises UserError for a device that isn't there."""
-    check_device(section.device)
+    devices.require(section.device)
     target = targets.load(section.path, section.dtype, section.device, section.gguf_file)
     return target, load_tokenizer(section)
-
-
-def check_device(name: str) -> None:
-    """Raise UserError unless torch can use the device."""
-    try:
-        torch.zeros(1, device=name)
-    except (RuntimeError, AssertionError) as error:
-        raise UserError(f"device {name!r} can't be used: {str(error).splitlines()[0]}") from None
 
 
 def load_tokenizer(section: TargetSection) -> Tokenizer:
@@ -153,7 +150,9 @@ def training(
             config.train.seed,
         )  # fmt: skip
         rows = Batches(records, to_example, 1, d.length, **options)
-        build_cache(directory, rows, target, key, config.features.shard_rows, say)
+        alone = first_rank_first() if config.pipeline.mode == "processes" else nullcontext()
+        with alone:
+            build_cache(directory, rows, target, key, config.features.shard_rows, say)
         source = CachedBatches(directory, d.rows, config.train.seed)
     names = {f.name for f in dataclasses.fields(Settings)}
     values = config.train.model_dump() | config.output.model_dump()
@@ -161,7 +160,12 @@ def training(
     validation = (
         _validation(config, target, tokenizer) if d.validation and config.output.validate_every else None
     )
-    trainer = Trainer(
+    kind: Callable[..., Trainer] = Trainer
+    if config.pipeline.mode == "threads":
+        kind = partial(ThreadedTrainer, pipeline=pipeline_settings(config))
+    elif config.pipeline.mode == "processes":
+        kind = ProcessTrainer
+    trainer = kind(
         settings,
         drafter,
         target,
@@ -172,6 +176,20 @@ def training(
         validation=validation,
     )
     return Run(trainer, target, tokenizer, records)
+
+
+def pipeline_settings(config: Config) -> PipelineSettings:
+    """Devices expanded and tried; raises UserError for one that isn't there."""
+    p = config.pipeline
+    own = [config.target.device]
+    try:
+        return PipelineSettings(
+            devices.expand(own if p.targets is None else p.targets, "pipeline.targets"),
+            devices.expand(own if p.drafters is None else p.drafters, "pipeline.drafters"),
+            p.depth, p.patience, p.compile, p.fix,
+        )  # fmt: skip
+    except ValueError as error:
+        raise UserError(str(error)) from None
 
 
 def check_pair(drafter: Drafter, target: Target) -> None:

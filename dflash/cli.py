@@ -42,8 +42,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         where = f"{error.filename}: " if error.filename else ""
         print(f"dflash {options.command}: {where}{error.strerror or error}", file=sys.stderr)
         return 2
-    except KeyboardInterrupt:
-        print(f"dflash {options.command}: interrupted", file=sys.stderr)
+    except KeyboardInterrupt as error:
+        where = f"; {error}" if str(error) else ""
+        print(f"dflash {options.command}: interrupted{where}", file=sys.stderr)
         return 130
 
 

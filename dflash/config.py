@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from dflash.errors import UserError
 
@@ -111,6 +111,28 @@ class OutputSection(Section):
     tensorboard: bool = False
 
 
+class PipelineSection(Section):
+    """Several devices. What isn't for the `mode` is refused.
+
+    `targets` and `drafters` list devices, one worker each (None: that of the target).
+    """
+
+    mode: Literal["one", "threads", "processes"] = "one"
+    targets: list[str] | None = None  # "cuda:0-4" is five
+    drafters: list[str] | None = None
+    depth: int = Field(default=2, ge=1)  # steps planned ahead, and micro-batches waiting before each worker
+    patience: float = Field(default=900.0, gt=0)  # seconds without a sign of life from a worker at work
+    compile: Literal["per_thread", "shared"] = "per_thread"
+    fix: str = "auto"  # "none", or one of `harness list`
+
+    @model_validator(mode="after")
+    def only_what_the_mode_has(self) -> PipelineSection:
+        extra = sorted(self.model_fields_set - {"mode"})
+        if self.mode != "threads" and extra:
+            raise ValueError(f'pipeline.{extra[0]} is for pipeline.mode = "threads"; the mode is "{self.mode}"')
+        return self
+
+
 class Config(Section):
     target: TargetSection
     drafter: DrafterSection = DrafterSection()
@@ -118,6 +140,7 @@ class Config(Section):
     features: FeaturesSection = FeaturesSection()
     loss: LossSection = LossSection()
     train: TrainSection
+    pipeline: PipelineSection = PipelineSection()
     output: OutputSection
 
 
@@ -164,6 +187,8 @@ def check(entries: dict[str, Any], source: str) -> Config:
             raise UserError(f"{source}: unknown key {where} ({hint})") from None
         if problem["type"] == "missing":
             raise UserError(f"{source}: {where} is missing") from None
+        if problem["type"] == "value_error":  # ours: it names the key
+            raise UserError(f"{source}: {problem['ctx']['error']}") from None
         raise UserError(f"{source}: {where}: {problem['msg']} (got {problem['input']!r})") from None
 
 
@@ -174,10 +199,15 @@ def _names(location: tuple[int | str, ...]) -> list[str]:
     return list(model.model_fields)
 
 
-def differences(old: dict[str, Any], new: dict[str, Any], ignore: Sequence[str] = ("output",)) -> list[str]:
-    """Keys whose values differ between two dumped configurations, sections in `ignore` left out."""
+def differences(
+    old: dict[str, Any], new: dict[str, Any], ignore: Sequence[str] = ("output", "pipeline", "target.device")
+) -> list[str]:
+    """Keys whose values differ between two dumped configurations; sections and keys in `ignore` left out.
+
+    Where a step is computed doesn't change what it computes, so a run may go on in another `pipeline`.
+    """
     found = []
     for section in sorted({*old, *new} - set(ignore)):
         a, b = old.get(section, {}), new.get(section, {})
         found += [f"{section}.{k}" for k in sorted({*a, *b}) if a.get(k) != b.get(k)]
-    return found
+    return [key for key in found if key not in ignore]

@@ -51,10 +51,41 @@ def gradients_on_cpu() -> Iterator[None]:
                 torch_flex._validate_device, _original = _original, None
 
 
+Backend = str | Callable[..., Any]
+CPU_BACKEND: Backend = "aot_eager"  # Inductor has no backward for it
+
+
 @functools.cache
-def compiled(backend: str) -> Callable[..., Tensor]:
-    """`torch.compile(flex_attention)`, one for the process, so that replicas share its code."""
+def _shared(backend: Backend) -> Callable[..., Tensor]:
     return torch.compile(torch_flex.flex_attention, backend=backend, dynamic=False)
+
+
+_own = threading.local()
+
+
+@contextlib.contextmanager
+def own_compile() -> Iterator[None]:
+    """In this thread, `compiled` is a `torch.compile` of its own meanwhile."""
+    _own.made = {}
+    try:
+        yield
+    finally:
+        del _own.made
+
+
+def compiled(backend: Backend) -> Callable[..., Tensor]:
+    """`torch.compile(flex_attention)`: one for the process, or inside `own_compile` the thread's own."""
+    made = getattr(_own, "made", None)
+    if made is None:
+        return _shared(backend)
+    if backend not in made:
+        made[backend] = torch.compile(torch_flex.flex_attention, backend=backend, dynamic=False)
+    return made[backend]
+
+
+def forget() -> None:
+    """The next `compiled` wraps anew, under whatever is patched then."""
+    _shared.cache_clear()
 
 
 class FlexAttention:
@@ -66,7 +97,7 @@ class FlexAttention:
 
     def __init__(self, config: DrafterConfig, layout: Layout) -> None:
         self.cpu = layout.anchors.device.type == "cpu"
-        self.attention = compiled("aot_eager" if self.cpu else "inductor")
+        self.attention = compiled(CPU_BACKEND if self.cpu else "inductor")
         rows, blocks = layout.anchors.shape
         if self.cpu:
             blocks = max(1, CHUNK_QUERIES // layout.block_size)

@@ -1,24 +1,66 @@
-"""Say whether this machine and its packages fit."""
+"""Say whether this machine, its packages and, if one is given, a training configuration fit."""
 
 from __future__ import annotations
 
 import argparse
 import importlib.metadata
+import json
 import platform
+import subprocess
+import sys
 from typing import Any
 
-from dflash.commands.arguments import answer
+from dflash import config
+from dflash.commands.arguments import answer, say
+from dflash.errors import UserError
+from dflash.pipeline import fix
+from dflash.pipeline.dry_run import dry_run
+
+#: Races that the trainer's threads could meet: the nested-FX error, and a foreign call caught in a trace.
+RACES = ("flag.warm", "patcher.foreign_call")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    pass
+    parser.add_argument("config", nargs="?", help="TOML file: estimate its memory and run one step of it")
+    parser.add_argument("--set", action="append", default=[], metavar="SECTION.KEY=VALUE", help="change one value")
+    parser.add_argument("--races", action="store_true", help="search here for known races of torch (a minute)")
 
 
 def run(options: argparse.Namespace) -> int:
+    settings = config.load(options.config, options.set) if options.config else None
+    if options.set and settings is None:
+        raise UserError("--set changes a configuration: give its file")
     values = examine()
-    lines = [f"{name:<28} {value}" for name, value in values.items()]
-    answer(options, values, "\n".join(lines))
+    values["fix for threads"] = fix.chosen(settings.pipeline.fix if settings else "auto")
+    if options.races:
+        values |= {f"race {name}": live(name) for name in RACES}
+    if settings is not None:
+        values |= dry_run(settings, say)
+    answer(options, values, "\n".join(_lines(values)))
     return 0 if values["ok"] else 1
+
+
+def _lines(values: dict[str, Any]) -> list[str]:
+    lines = []
+    for name, value in values.items():
+        if name == "memory":
+            for device, parts in value.items():
+                total = sum(parts.values())
+                detail = ", ".join(f"{part} {size / 1e6:.0f}" for part, size in parts.items())
+                lines.append(f"{'memory ' + device:<28} {total / 1e6:.0f} MB ({detail})")
+        else:
+            lines.append(f"{name:<28} {value}")
+    return lines
+
+
+def live(scenario: str) -> str:
+    """Whether the harness finds the scenario's failure with the torch that is installed; it is searched for."""
+    command = [sys.executable, "-m", "harness", "find", scenario, "--budget", "60", "--threads", "2", "--json"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode not in (0, 1):
+        return f"not tested ({(done.stderr.strip().splitlines() or ['no answer'])[-1][:80]})"
+    found = json.loads(done.stdout)
+    return f"live: {found['signature'][:70]}" if found["found"] else f"none in {found['schedules']} schedules"
 
 
 def examine() -> dict[str, Any]:
@@ -32,6 +74,9 @@ def examine() -> dict[str, Any]:
         except importlib.metadata.PackageNotFoundError:
             values[name] = "missing"
     values["cuda"] = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    for i in range(values["cuda"]):
+        free, total = torch.cuda.mem_get_info(i)
+        values[f"cuda:{i}"] = f"{torch.cuda.get_device_name(i)}, {free / 1e9:.0f} of {total / 1e9:.0f} GB free"
     values["threads"] = torch.get_num_threads()
     for backend in ("sdpa", "flex"):
         values[f"attention {backend}"] = _try(backend)

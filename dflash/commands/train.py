@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 from pathlib import Path
 from typing import Any
+
+import torch
 
 from dflash import build, config
 from dflash.commands.arguments import answer, say
 from dflash.errors import UserError
 from dflash.export import verify, write_drafter
+from dflash.pipeline import devices, processes
 from dflash.train import checkpoint
 
 
@@ -31,13 +35,29 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     changes = [*options.set, *(["data.skip_bad=true"] if options.skip_bad else [])]
     settings = config.load(options.config, changes)
+    with contextlib.ExitStack() as stack:
+        if settings.pipeline.mode == "processes":
+            device = processes.device_of(settings.target.device, processes.place()[2])
+            settings = settings.model_copy(
+                update={"target": settings.target.model_copy(update={"device": device})}
+            )
+            devices.require(device, "target.device")
+            stack.enter_context(processes.connected(torch.device(device)))
+        return _train(options, settings)
+
+
+def _train(options: argparse.Namespace, settings: config.Config) -> int:
     out = Path(settings.output.directory)
     path = Path(options.resume) if options.resume else None
-    if options.resume is None and checkpoint.find(out / "checkpoints"):
-        raise UserError(f"{out}: holds checkpoints already: add --resume, or choose another output.directory")
+    there = bool(checkpoint.find(out / "checkpoints"))
+    resume = options.resume is not None
+    if there and not resume:
+        if settings.pipeline.mode != "processes" or not processes.restarted():
+            raise UserError(f"{out}: holds checkpoints already: add --resume, or choose another output.directory")
+        resume = True  # a rank was lost, and torchrun started all of them again
     made = build.training(settings, say)
     trainer = made.trainer
-    if options.resume is not None:
+    if resume:
         build.check_resume(trainer, path)
         say(f"resumed at step {trainer.resume(path)}")
     last: dict[str, Any] = {}
@@ -56,6 +76,8 @@ def run(options: argparse.Namespace) -> int:
             bar.set_postfix(shown)
 
         trainer.run(report=report)
+    if not trainer.leads:
+        return 0
     with trainer.averaged():
         write_drafter(trainer.drafter, out / "drafter")
         checked = verify(out / "drafter", trainer.drafter)
@@ -71,4 +93,6 @@ def run(options: argparse.Namespace) -> int:
 def _bar(trainer: Any) -> Any:
     from tqdm import tqdm
 
-    return tqdm(total=trainer.settings.steps, initial=trainer.step, unit="step", desc="train")
+    return tqdm(
+        total=trainer.settings.steps, initial=trainer.step, unit="step", desc="train", disable=not trainer.leads
+    )

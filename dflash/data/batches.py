@@ -29,13 +29,17 @@ class Batch:
     final: Tensor | None = None
 
     def to(self, device: torch.device) -> Batch:
-        def move(x: Tensor | None) -> Tensor | None:
-            return None if x is None else x.to(device)
+        return self.moved(lambda x: x.to(device))
+
+    def moved(self, move: Callable[[Tensor], Tensor]) -> Batch:
+        """Every tensor through `move`."""
+
+        def there(x: Tensor | None) -> Tensor | None:
+            return None if x is None else move(x)
 
         return Batch(
-            self.tokens.to(device), self.loss_mask.to(device), self.documents.to(device),
-            move(self.features), move(self.final),
-        )  # fmt: skip
+            move(self.tokens), move(self.loss_mask), move(self.documents), there(self.features), there(self.final)
+        )
 
 
 def row_of(pieces: list[Example], length: int) -> tuple[list[int], list[bool], list[int]]:

@@ -36,6 +36,12 @@ class BlockStatistics:
             self.prefix + other.prefix, self.blocks + other.blocks, self.loss + other.loss,
         )  # fmt: skip
 
+    @staticmethod
+    def none(slots: int, device: torch.device) -> BlockStatistics:
+        """Of no blocks with `slots` draft slots."""
+        empty = torch.zeros(slots, dtype=torch.long, device=device)
+        return BlockStatistics(empty, empty, 0.0, 0, 0.0)
+
     def accuracy(self) -> list[float]:
         """Share of agreeing slots by position in the block, from 1."""
         return (self.correct / self.present.clamp(min=1)).tolist()

@@ -5,12 +5,16 @@ Shapes: R rows, T tokens, S cached slots, D hidden size, V vocabulary, n tapped 
 
 from __future__ import annotations
 
+import copy
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
+
+Module = TypeVar("Module", bound=nn.Module)
 
 
 @dataclass(frozen=True)
@@ -58,6 +62,18 @@ class Cache(ABC):
         """Drop the last `count` slots of keys and values."""
 
 
+class Ends(Protocol):
+    """The two ends of a target that a drafter borrows: embedding and head."""
+
+    def embed(self, ids: Tensor) -> Tensor:
+        """`[...]` to `[..., D]`."""
+        ...
+
+    def head(self, states: Tensor) -> Tensor:
+        """`[..., D]` to logits `[..., V]`; differentiable in the states."""
+        ...
+
+
 class Target(ABC):
     """A frozen causal language model; nothing here ever requires a gradient of its weights."""
 
@@ -74,6 +90,14 @@ class Target(ABC):
     @abstractmethod
     def head(self, states: Tensor) -> Tensor:
         """`[..., D]` to logits `[..., V]`; differentiable in the states."""
+
+    @abstractmethod
+    def replica(self, device: torch.device) -> Target:
+        """Another target with the same weights, for another thread; on the same device in the same memory."""
+
+    @abstractmethod
+    def ends(self, device: torch.device) -> Ends:
+        """Embedding and head alone, as modules of their own; on the same device in the same memory."""
 
     @abstractmethod
     def read(self, ids: Tensor, layer_ids: Sequence[int], documents: Tensor | None = None) -> TargetOutput:
@@ -94,3 +118,17 @@ def positions_in_documents(documents: Tensor) -> Tensor:
     begins = torch.ones_like(documents, dtype=torch.bool)
     begins[:, 1:] = documents[:, 1:] != documents[:, :-1]
     return index - torch.where(begins, index, 0).cummax(dim=1).values
+
+
+def twin(module: Module, device: torch.device) -> Module:
+    """A module of the same weights on `device`; those that lie there already are shared, not copied.
+
+    Not by `Module.to`, which from one GPU to another moves the shared parameters themselves.
+    """
+    memo: dict[int, Any] = {}
+    for tensor in (*module.parameters(), *module.buffers()):
+        there = tensor.detach().to(device)
+        if isinstance(tensor, nn.Parameter):
+            there = nn.Parameter(there, requires_grad=tensor.requires_grad)
+        memo[id(tensor)] = there
+    return copy.deepcopy(module, memo)

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from dflash.errors import UserError
 from dflash.masks import causal_in_document, dense
-from dflash.target.base import Cache, Target, TargetOutput, positions_in_documents
+from dflash.target.base import Cache, Target, TargetOutput, positions_in_documents, twin
 
 DTYPES = {
     "float32": torch.float32,
@@ -36,6 +36,21 @@ class HuggingFaceCache(Cache):
         self.inner.crop(-count)  # a negative number counts slots to drop, in every release
 
 
+class HuggingFaceEnds:
+    """Embedding and head of a model; `cap` is its soft cap of logits."""
+
+    def __init__(self, table: Tensor, head: nn.Module, dtype: torch.dtype, cap: float | None) -> None:
+        self.table, self.out, self.dtype, self.cap = table, head, dtype, cap
+
+    def embed(self, ids: Tensor) -> Tensor:
+        # The bare table, as the community's loaders do; families that scale inside the module scale later.
+        return nn.functional.embedding(ids, self.table)
+
+    def head(self, states: Tensor) -> Tensor:
+        logits = self.out(states.to(self.dtype))
+        return torch.tanh(logits / self.cap) * self.cap if self.cap else logits
+
+
 class HuggingFaceTarget(Target):
     """Raises UserError for models whose layers, cache or head this can't drive faithfully."""
 
@@ -50,11 +65,13 @@ class HuggingFaceTarget(Target):
         accepted = inspect.signature(self.body.forward).parameters
         self.cache_argument = "cache" if "cache" in accepted else "past_key_values"
         self.layers = self._find_layers()
-        self._embedding, self._head = model.get_input_embeddings(), model.get_output_embeddings()
-        if self._head is None:
+        head = model.get_output_embeddings()
+        if head is None:
             raise UserError(f"{name}: has no language-model head; give a causal language model")
-        self.vocab_size = int(self._head.weight.shape[0])
-        self.dtype, self.device = self._head.weight.dtype, self._head.weight.device
+        self.vocab_size = int(head.weight.shape[0])
+        self.dtype, self.device = head.weight.dtype, head.weight.device
+        cap = getattr(self.text_config, "final_logit_softcapping", None)
+        self._ends = HuggingFaceEnds(model.get_input_embeddings().weight, head, self.dtype, cap)
         kinds = set(getattr(self.text_config, "layer_types", None) or ["full_attention"])
         if kinds - {"full_attention", "sliding_attention"}:
             raise UserError(
@@ -96,7 +113,6 @@ class HuggingFaceTarget(Target):
     @torch.no_grad()
     def _check_head(self) -> None:
         """Some families scale or cap logits after the head; the cap is known, anything else is refused."""
-        self._cap = getattr(self.text_config, "final_logit_softcapping", None)
         ids = torch.arange(4, device=self.device)[None] % self.vocab_size
         ours, theirs = self.head(self.read(ids, ()).final), self.model(ids, use_cache=False).logits
         if not torch.allclose(ours.float(), theirs.float(), atol=1e-2, rtol=1e-2):
@@ -125,12 +141,17 @@ class HuggingFaceTarget(Target):
                 handle.remove()
 
     def embed(self, ids: Tensor) -> Tensor:
-        # The bare table, as the community's loaders do; families that scale inside the module scale later.
-        return nn.functional.embedding(ids, self._embedding.weight)
+        return self._ends.embed(ids)
 
     def head(self, states: Tensor) -> Tensor:
-        logits = self._head(states.to(self.dtype))
-        return torch.tanh(logits / self._cap) * self._cap if self._cap else logits
+        return self._ends.head(states)
+
+    def replica(self, device: torch.device) -> HuggingFaceTarget:
+        return HuggingFaceTarget(twin(self.model, device), self.name)
+
+    def ends(self, device: torch.device) -> HuggingFaceEnds:
+        own = self._ends
+        return HuggingFaceEnds(own.table.to(device), twin(own.out, device), own.dtype, own.cap)
 
     def _run(self, layer_ids: Sequence[int], ids: Tensor, **arguments: Any) -> TargetOutput:
         with torch.no_grad(), self._tap(layer_ids) as taps:

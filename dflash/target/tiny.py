@@ -20,7 +20,7 @@ from dflash import rope
 from dflash.attention.dense import sdpa
 from dflash.masks import causal_in_document, dense
 from dflash.model import FULL, KeyValue, Layer, Layers, RMSNorm
-from dflash.target.base import Cache, Target, TargetOutput, positions_in_documents
+from dflash.target.base import Cache, Target, TargetOutput, positions_in_documents, twin
 
 
 @dataclass(frozen=True)
@@ -49,6 +49,19 @@ class TinyCache(Cache):
 
     def crop(self, count: int) -> None:
         self.layers = [(k[:, :, :-count], v[:, :, :-count]) for k, v in self.layers]
+
+
+class TinyEnds:
+    """Embedding and head without the layers between."""
+
+    def __init__(self, embedding: nn.Embedding, head: nn.Linear) -> None:
+        self.embedding, self.out = embedding, head
+
+    def embed(self, ids: Tensor) -> Tensor:
+        return self.embedding(ids)
+
+    def head(self, states: Tensor) -> Tensor:
+        return self.out(states.to(self.out.weight.dtype))
 
 
 class _Body(nn.Module):
@@ -101,6 +114,12 @@ class TinyTarget(nn.Module, Target):
 
     def head(self, states: Tensor) -> Tensor:
         return self.lm_head(states.to(self.dtype))
+
+    def replica(self, device: torch.device) -> TinyTarget:
+        return twin(self, device)
+
+    def ends(self, device: torch.device) -> TinyEnds:
+        return TinyEnds(twin(self.model.embed_tokens, device), twin(self.lm_head, device))
 
     def _run(
         self, ids: Tensor, positions: Tensor, mask: Tensor, past: list[KeyValue], layer_ids: Sequence[int]

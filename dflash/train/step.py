@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from dflash import attention
 from dflash.anchors import block_labels, eligible, sample_anchors
@@ -14,7 +15,7 @@ from dflash.loss import BlockStatistics, Objective, block_loss
 from dflash.masks import Layout
 from dflash.model import Drafter, DrafterConfig
 from dflash.target import Target, TargetOutput
-from dflash.target.base import positions_in_documents
+from dflash.target.base import Ends, positions_in_documents
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,14 @@ class Prepared:
     layout: Layout
     labels: Tensor
     present: Tensor
+
+    def to(self, move: Callable[[Tensor], Tensor]) -> Prepared:
+        """Every tensor through `move`."""
+        batch, a = self.batch, self.layout
+        layout = Layout(
+            move(a.anchors), move(a.valid), move(a.documents), move(a.positions), a.block_size
+        )
+        return Prepared(batch.moved(move), layout, move(self.labels), move(self.present))
 
 
 def prepare(batch: Batch, config: DrafterConfig, anchors: int, generator: torch.Generator) -> Prepared:
@@ -38,6 +47,15 @@ def prepare(batch: Batch, config: DrafterConfig, anchors: int, generator: torch.
     return Prepared(batch, layout, labels, present)
 
 
+def features_of(target: Target, batch: Batch, layer_ids: Sequence[int]) -> TargetOutput:
+    """The target's outputs for a batch: read now, or those that came with it from a cache."""
+    if batch.features is not None:
+        final = batch.final if batch.final is not None else batch.features[..., :0]
+        return TargetOutput(final, batch.features)
+    with torch.no_grad():
+        return target.read(batch.tokens, layer_ids, batch.documents)
+
+
 def block_ids(prepared: Prepared, config: DrafterConfig) -> Tensor:
     """`[R, A, B]`: each block's anchor token, then masks."""
     anchors = prepared.batch.tokens.gather(1, prepared.layout.anchors)
@@ -46,23 +64,25 @@ def block_ids(prepared: Prepared, config: DrafterConfig) -> Tensor:
     return ids
 
 
-def denoise(drafter: Drafter, target: Target, prepared: Prepared, features: Tensor, backend: str) -> Tensor:
-    """States of the draft slots, `[R*A, B-1, D]`."""
+def denoise(
+    drafter: Drafter, target: Ends, prepared: Prepared, features: Tensor, backend: str, forward: nn.Module | None = None
+) -> Tensor:
+    """States of the draft slots, `[R*A, B-1, D]`; `forward` is what wraps the drafter, if anything does."""
     config, layout = drafter.config, prepared.layout
     weight = drafter.fc.weight
     ids = block_ids(prepared, config)
     block = target.embed(ids.flatten(1)).to(weight.dtype)  # [R, Q, D]
     attend = attention.build(backend, config, layout)
-    states = drafter(block, features.to(weight.dtype), layout.query_positions(), layout.positions, attend)
+    states = (forward or drafter)(block, features.to(weight.dtype), layout.query_positions(), layout.positions, attend)
     return states.view(-1, config.block_size, config.hidden_size)[:, 1:]
 
 
 def loss_of(
-    drafter: Drafter, target: Target, prepared: Prepared, output: TargetOutput, objective: Objective,
-    denominator: float, backend: str,
+    drafter: Drafter, target: Ends, prepared: Prepared, output: TargetOutput, objective: Objective,
+    denominator: float, backend: str, forward: nn.Module | None = None,
 ) -> tuple[Tensor, BlockStatistics]:  # fmt: skip
     """This batch's share of the step's loss (differentiable in the drafter) and its statistics."""
-    states = denoise(drafter, target, prepared, output.features, backend)
+    states = denoise(drafter, target, prepared, output.features, backend, forward)
     labels, present = prepared.labels.flatten(0, 1), prepared.present.flatten(0, 1)
     final = None
     if objective.needs_target_logits:

@@ -5,37 +5,24 @@ from __future__ import annotations
 import contextlib
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import torch
 
 from dflash.attention import default_backend
-from dflash.data.batches import Batch
 from dflash.errors import UserError
 from dflash.loss import BlockStatistics, Objective
 from dflash.model import Drafter
-from dflash.target import Target, TargetOutput
+from dflash.target import Target
 from dflash.train import checkpoint, checkpointing
 from dflash.train.ema import Ema
 from dflash.train.log import Log
+from dflash.train.plan import Plan, Source, draw
 from dflash.train.schedule import factor
 from dflash.train.settings import Settings
-from dflash.train.step import Prepared, loss_of, prepare
-
-
-class Source(Protocol):
-    """Batches that can say where they are."""
-
-    def __next__(self) -> Batch: ...
-
-    def state(self) -> dict[str, Any]: ...
-
-    def restore(self, state: dict[str, Any]) -> None: ...
-
-    def progress(self) -> float: ...
-
+from dflash.train.step import features_of, loss_of
 
 Validation = Callable[[Drafter], dict[str, Any]]
 
@@ -77,12 +64,19 @@ class Trainer:
         self.ema = Ema(drafter, settings.ema) if settings.ema else None
         self.step = 0
         self.skipped = 0  # micro-batches without a single anchor
+        self.place = batches.state()  # of the source after the last step; it may have been read ahead
+        self.epoch = batches.progress()
         if settings.checkpointing != "none":
             checkpointing.apply(drafter, settings.checkpointing == "reentrant")
 
     @property
     def checkpoints(self) -> Path:
         return self.out / "checkpoints"
+
+    @property
+    def leads(self) -> bool:
+        """Whether this trainer writes the results; of several processes, one does."""
+        return True
 
     def resume(self, path: Path | None = None) -> int:
         """Go on from a checkpoint (by default the newest); returns its step.
@@ -95,13 +89,14 @@ class Trainer:
         state = checkpoint.restore(path or found[-1], self.drafter, self.optimizer, self.ema)
         self.step, self.skipped = state["step"], state["skipped"]
         self.batches.restore(state["data"])
+        self.place, self.epoch = state["data"], self.batches.progress()
         return self.step
 
-    def save(self) -> Path:
-        """Write a checkpoint of the present state."""
-        state = {"data": self.batches.state(), "skipped": self.skipped, "config": self.config}
+    def save(self, keep: int | None = None) -> Path:
+        """Write a checkpoint of the present state; of older ones, `keep` in all stay (None: as in the settings)."""
+        state = {"data": self.place, "skipped": self.skipped, "config": self.config}
         return checkpoint.save(
-            self.checkpoints, self.step, self.drafter, self.optimizer, self.ema, state, self.settings.keep
+            self.checkpoints, self.step, self.drafter, self.optimizer, self.ema, state, keep or self.settings.keep
         )
 
     def averaged(self) -> contextlib.AbstractContextManager[None]:
@@ -117,10 +112,10 @@ class Trainer:
         """
         s = self.settings
         end = min(until or s.steps, s.steps)
-        with Log(self.out, s.tensorboard, self.step if self.step else None) as log:
+        with self.open_log() as log:
             began, tokens = time.perf_counter(), 0
             if self.step == 0 and s.validate_every and self.validation:
-                self._validate(log, report)
+                self.validate(log, report)
             while self.step < end:
                 entry, stats, count = self._one_step()
                 tokens += count
@@ -130,7 +125,7 @@ class Trainer:
                         "accuracy": [round(a, 6) for a in stats.accuracy()],
                         "prefix": stats.prefix / max(1, stats.blocks),
                         "blocks": stats.blocks,
-                        "epoch": self.batches.progress(),
+                        "epoch": self.epoch,
                         "skipped": self.skipped,
                         "tokens_per_second": tokens / seconds,
                     }
@@ -138,70 +133,73 @@ class Trainer:
                     report({"step": self.step, "kind": "train", **entry})
                     began, tokens = time.perf_counter(), 0
                 if s.validate_every and self.validation and self.step % s.validate_every == 0:
-                    self._validate(log, report)
+                    self.validate(log, report)
                     began, tokens = time.perf_counter(), 0
                 if s.checkpoint_every and (self.step % s.checkpoint_every == 0 or self.step == s.steps):
                     self.save()
 
-    def _validate(self, log: Log, report: Callable[[dict[str, Any]], None]) -> None:
+    def open_log(self) -> Log:
+        return Log(self.out, self.settings.tensorboard, self.step if self.step else None)
+
+    def validate(self, log: Log, report: Callable[[dict[str, Any]], None]) -> None:
         assert self.validation is not None
         with self.averaged():
             values = self.validation(self.drafter)
         log.write(self.step, "validate", **values)
         report({"step": self.step, "kind": "validate", **values})
 
-    def _micro_batches(self) -> Iterator[Prepared]:
-        s = self.settings
-        for i in range(s.accumulation):
-            g = torch.Generator().manual_seed((s.seed * 1_000_003 + self.step) * 4_099 + i)
-            prepared = prepare(next(self.batches).to(self.device), self.drafter.config, s.anchors, g)
-            if bool(prepared.present.any()):
-                yield prepared
-            else:
-                self.skipped += 1
+    def plan(self) -> Plan:
+        """What the next step trains on."""
+        return draw(self.batches, self.drafter.config, self.settings, self.objective, self.step)
 
     def _one_step(self) -> tuple[dict[str, Any], BlockStatistics, int]:
-        s, drafter = self.settings, self.drafter
-        micro = list(self._micro_batches())
-        denominator = sum(self.objective.denominator(p.present) for p in micro)
+        s, plan = self.settings, self.plan()
         rate = s.lr * factor(s.schedule, self.step, s.steps, s.warmup_ratio, s.decay_ratio)
-        slots = drafter.config.block_size - 1
-        empty = torch.zeros(slots, dtype=torch.long, device=self.device)
-        stats = BlockStatistics(empty, empty, 0.0, 0, 0.0)
-        loss, norm, count = 0.0, 0.0, 0
-        if denominator > 0:
-            for prepared in micro:
-                output = self._features(prepared.batch)
-                with torch.autocast(self.device.type, torch.bfloat16, enabled=s.precision == "bfloat16"):
-                    part, counted = loss_of(
-                        drafter, self.target, prepared, output, self.objective, denominator, self.backend
-                    )
-                part.backward()
-                loss += float(part.detach())
-                stats = stats + counted
-                count += int((prepared.batch.documents >= 0).sum())
-            norm = float(torch.nn.utils.clip_grad_norm_(drafter.parameters(), s.clip))
-            if not (math.isfinite(loss) and math.isfinite(norm)):
-                self.optimizer.zero_grad(set_to_none=True)
-                what = "loss" if not math.isfinite(loss) else "gradient"
-                kept = checkpoint.find(self.checkpoints)
-                good = f"the last good checkpoint is {kept[-1]}" if kept else "no checkpoint was written yet"
-                raise UserError(
-                    f"step {self.step + 1} (epoch {self.batches.progress():.3f}): the {what} is not finite; "
-                    f"{good}; lower train.lr, or look at the data there"
-                )
-            for group in self.optimizer.param_groups:
-                group["lr"] = rate
-            self.optimizer.step()
-            self.optimizer.zero_grad(set_to_none=True)
-            if self.ema:
-                self.ema.update(drafter, self.step)
-        self.step += 1
+        stats = BlockStatistics.none(self.drafter.config.block_size - 1, self.device)
+        loss, norm = 0.0, 0.0
+        if plan.micro:
+            loss, stats = self.gradients(plan)
+            norm = self._apply(plan, loss, rate)
+        self.step, self.skipped = self.step + 1, self.skipped + plan.skipped
+        self.place, self.epoch = plan.data, plan.epoch
+        count = sum(int((p.batch.documents >= 0).sum()) for p in plan.micro)
         return {"loss": loss, "lr": rate, "gradient_norm": norm}, stats, count
 
-    def _features(self, batch: Batch) -> TargetOutput:
-        if batch.features is not None:
-            final = batch.final if batch.final is not None else batch.features[..., :0]
-            return TargetOutput(final, batch.features)
-        with torch.no_grad():
-            return self.target.read(batch.tokens, self.drafter.config.target_layer_ids, batch.documents)
+    def gradients(self, plan: Plan) -> tuple[float, BlockStatistics]:
+        """Leave the gradient of the step's loss in the drafter; return the loss and its statistics."""
+        loss = 0.0
+        stats = BlockStatistics.none(self.drafter.config.block_size - 1, self.device)
+        for planned in plan.micro:
+            prepared = planned.to(self._move)
+            output = features_of(self.target, prepared.batch, self.drafter.config.target_layer_ids)
+            with torch.autocast(self.device.type, torch.bfloat16, enabled=self.settings.precision == "bfloat16"):
+                part, counted = loss_of(
+                    self.drafter, self.target, prepared, output, self.objective, plan.denominator, self.backend
+                )
+            part.backward()
+            loss += float(part.detach())
+            stats = stats + counted
+        return loss, stats
+
+    def _move(self, tensor: torch.Tensor) -> torch.Tensor:
+        return tensor.to(self.device)
+
+    def _apply(self, plan: Plan, loss: float, rate: float) -> float:
+        """One optimizer step; returns the gradient's norm before clipping."""
+        norm = float(torch.nn.utils.clip_grad_norm_(self.drafter.parameters(), self.settings.clip))
+        if not (math.isfinite(loss) and math.isfinite(norm)):
+            self.optimizer.zero_grad(set_to_none=True)
+            what = "loss" if not math.isfinite(loss) else "gradient"
+            kept = checkpoint.find(self.checkpoints)
+            good = f"the last good checkpoint is {kept[-1]}" if kept else "no checkpoint was written yet"
+            raise UserError(
+                f"step {self.step + 1} (epoch {plan.epoch:.3f}): the {what} is not finite; "
+                f"{good}; lower train.lr, or look at the data there"
+            )
+        for group in self.optimizer.param_groups:
+            group["lr"] = rate
+        self.optimizer.step()
+        self.optimizer.zero_grad(set_to_none=True)
+        if self.ema:
+            self.ema.update(self.drafter, self.step)
+        return norm

@@ -10,6 +10,7 @@ from harness.fixes import find_fix, fix_names
 from harness.run.outcome import ORDER
 from harness.scenario import builtin
 from harness.scenario.load import builtin_names
+from harness.scenario.registered import registered, summary
 from harness.search import STRATEGIES
 
 from .options import emit
@@ -27,14 +28,15 @@ def _summary(name: str) -> str:
 
 def run(options: argparse.Namespace) -> int:
     scenarios = {name: _summary(name) for name in builtin_names()}
+    scenarios |= {name: summary(value) for name, value in registered().items()}
     fixes = {name: find_fix(name).summary for name in ["none", *fix_names()]}
     if options.json:
         emit({"scenarios": scenarios, "fixes": fixes, "oracles": list(ORDER), "strategies": list(STRATEGIES)})
         return 0
     for title, rows in (("scenarios", scenarios), ("fixes", fixes)):
         print(title)
-        for name, summary in rows.items():
-            print(f"  {name:24} {summary}")
+        for name, line in rows.items():
+            print(f"  {name:24} {line}")
     print("outcomes\n  " + ", ".join(("ok", *ORDER)))
     print("strategies\n  " + ", ".join(STRATEGIES))
     return 0

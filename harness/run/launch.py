@@ -16,6 +16,7 @@ from typing import Any
 
 from harness.errors import CannotTest, UserError
 from harness.oracles.sequential import Sequential
+from harness.scenario.registered import resolve
 
 from .connection import Connection
 from .death import kill_session
@@ -73,7 +74,7 @@ class Launcher:
         path = os.pathsep.join([root, *filter(None, [os.environ.get("PYTHONPATH")])])
         with connection.theirs as theirs:
             self._process = subprocess.Popen(
-                [self.python, "-m", "harness.run.zygote", str(theirs.fileno()), self.reference,
+                [self.python, "-m", "harness.run.zygote", str(theirs.fileno()), resolve(self.reference),
                  "free" if self.free else "gil", str(os.getpid()), *(self.points or ())],
                 pass_fds=[theirs.fileno()],
                 env={**os.environ, **_ENVIRONMENT, "PYTHONPATH": path},

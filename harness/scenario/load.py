@@ -1,4 +1,4 @@
-"""From a reference to a scenario: a built-in name, ``file.py``, ``file.py:name`` or ``package.module:name``."""
+"""From a reference to a scenario: a built-in or registered name, ``file.py``, ``file.py:name`` or ``package.module:name``."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from harness.states.scan import file_module
 
 from . import builtin
 from .api import Scenario
+from .registered import registered, resolve
 from .validate import validate
 
 
@@ -34,6 +35,7 @@ def load(reference: str) -> tuple[Scenario, ModuleType]:
 def source_of(reference: str) -> bytes:
     """The file that defines the scenario, not executed (its package's ``__init__`` is). Raises UserError where there is
     none."""
+    reference = resolve(reference)
     head, colon, _ = reference.partition(":")
     if reference in builtin_names():
         path = Path(next(iter(builtin.__path__))) / f"{reference.replace('.', '_', 1)}.py"
@@ -66,11 +68,12 @@ def _package_file(name: str) -> Path:
 
 
 def unknown(reference: str) -> UserError:
-    near = difflib.get_close_matches(reference, builtin_names(), 1)
+    known = [*builtin_names(), *registered()]
+    near = difflib.get_close_matches(reference, known, 1)
     if near:
         return UserError(f"unknown scenario {reference!r}; did you mean {near[0]}? (harness list)")
     return UserError(
-        f"unknown scenario {reference!r}: a built-in ({', '.join(builtin_names())}), file.py:name or package.module:name"
+        f"unknown scenario {reference!r}: a built-in ({', '.join(known)}), file.py:name or package.module:name"
     )
 
 
@@ -78,7 +81,7 @@ def _found(reference: str) -> tuple[Scenario, ModuleType]:
     if reference in builtin_names():
         module = importlib.import_module(f"{builtin.__name__}.{reference.replace('.', '_', 1)}")
         return module.SCENARIO, module
-    head, colon, name = reference.partition(":")
+    head, colon, name = resolve(reference).partition(":")
     if head.endswith(".py"):
         module = from_file(Path(head))
     elif colon and all(part.isidentifier() for part in head.split(".")):

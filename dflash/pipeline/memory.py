@@ -1,0 +1,71 @@
+"""How many bytes a training takes, device by device, before anything is allocated."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+
+from dflash.loss.chunked import CHUNK_BYTES
+from dflash.model import Drafter, DrafterConfig
+
+_MASTER = 4 + 4 + 8  # weights, gradient, two moments of AdamW
+_REPLICA = 4 + 4  # weights, gradient
+
+
+@dataclass(frozen=True)
+class Load:
+    """What is trained: `rows` of `length` tokens a micro-batch, `anchors` a row, features of `itemsize` bytes."""
+
+    rows: int
+    length: int
+    anchors: int
+    itemsize: int
+    final: bool  # the target's final states travel too, for KL
+    ema: bool
+    bfloat16: bool
+    recomputed: bool
+    depth: int
+
+
+def feature_bytes(config: DrafterConfig, load: Load) -> int:
+    """Bytes that travel from target to drafter for each token of context."""
+    return config.hidden_size * (len(config.target_layer_ids) + load.final) * load.itemsize
+
+
+def activation_bytes(config: DrafterConfig, load: Load) -> int:
+    """Of one micro-batch's forward, kept for its backward; masks and temporaries not counted.
+
+    A layer keeps about ten tensors of its width and three of its MLP's for every block token, and keys and values of
+    the context; recomputed layers keep their input alone, but one at a time is whole.
+    """
+    size = 2 if load.bfloat16 else 4
+    queries, context = load.rows * load.anchors * config.block_size, load.rows * load.length
+    keys = 2 * config.num_key_value_heads * config.head_dim
+    layer = queries * (10 * config.hidden_size + 3 * config.intermediate_size) + context * 2 * keys
+    kept = queries * config.hidden_size
+    layers = config.num_hidden_layers
+    numbers = layers * kept + layer if load.recomputed else layers * layer
+    return size * (numbers + context * 2 * config.hidden_size) + CHUNK_BYTES
+
+
+def estimate(
+    drafter: Drafter, target_bytes: int, load: Load, coordinator: str, targets: tuple[str, ...], drafters: tuple[str, ...]
+) -> dict[str, dict[str, int]]:
+    """Device to bytes by what they are for. Copies on one device share their weights."""
+    parameters = sum(p.numel() for p in drafter.parameters())
+    features = feature_bytes(drafter.config, load) * load.rows * load.length
+    found: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+    found[coordinator]["drafter, gradient, AdamW"] = parameters * _MASTER
+    if load.ema:
+        found[coordinator]["averaged weights"] = parameters * 4
+    for device in {coordinator, *targets}:
+        found[device]["target"] = target_bytes
+    for device in targets:
+        found[device]["features being made"] += features
+    for device in drafters:
+        shares = device == coordinator
+        found[device]["replicas"] += parameters * (4 if shares else _REPLICA)
+        found[device]["features waiting"] += features * (load.depth + 1)
+        found[device]["activations, about"] += activation_bytes(drafter.config, load)
+    return {device: dict(parts) for device, parts in sorted(found.items())}
+

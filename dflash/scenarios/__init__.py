@@ -1,0 +1,1 @@
+"""Scenarios of the trainer for the harness; they need torch alone."""
