@@ -5,6 +5,7 @@ State that a run leaves behind is there for the next, and a crash ends everythin
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterable, Iterator, Sequence
 from types import TracebackType
 from typing import Any
@@ -29,6 +30,8 @@ class InlineRunner:
 
     def __init__(self, reference: str, *, free: bool = False, points: Sequence[str] | None = None) -> None:
         install.install()
+        gc.collect()
+        gc.freeze()  # a collection in a run looks at what the run made, not at all this process has
         self.pool = WorkerPool()
         self._reports: dict[int, tuple[Job, dict[str, Any]]] = {}
         self._number = 0
@@ -77,6 +80,7 @@ class InlineRunner:
 
     def close(self) -> None:
         self.pool.close()
+        gc.unfreeze()
         install.uninstall()
 
     def __enter__(self) -> InlineRunner:

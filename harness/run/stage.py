@@ -13,7 +13,7 @@ from harness.control import collector
 
 from .execute import Ready, set_up
 from .job import Job
-from .warm import assert_single_threaded
+from .warm import assert_single_threaded, threads_now
 from .world import World
 
 #: Keeps the fix in force for as long as the process lives.
@@ -23,9 +23,10 @@ _entered = ExitStack()
 def make_ready(world: World, job: Job) -> Ready:
     """Called in a process of its own. Raises what the fix or set-up raises, and UserError when a thread was started."""
     faulthandler.dump_traceback_later(world.scenario.seconds, exit=True)
+    watchdog = threads_now()  # when it is told to go it may be seen for a moment longer
     _entered.enter_context(collector.on_demand_only())
     fix = None if world.is_per_process(job.fix) else world.fix(job.fix)
     shared = _entered.enter_context(set_up(world.scenario, job, fix))
     faulthandler.cancel_dump_traceback_later()
-    assert_single_threaded("set-up")
+    assert_single_threaded("set-up", watchdog)
     return Ready(shared)

@@ -49,10 +49,16 @@ def torch() -> None:
     torch._dynamo.reset()
 
 
-def assert_single_threaded(who: str) -> None:
-    """Raises UserError when a thread was started: a child forked now would hang where that thread was needed."""
+def threads_now() -> frozenset[str]:
+    """The threads of this process as the kernel counts them; empty where it does not tell."""
     tasks = "/proc/self/task"
-    if os.path.isdir(tasks) and len(os.listdir(tasks)) > 1:
+    return frozenset(os.listdir(tasks)) if os.path.isdir(tasks) else frozenset()
+
+
+def assert_single_threaded(who: str, ours: frozenset[str] = frozenset()) -> None:
+    """Raises UserError when a thread was started: a child forked now would hang where that thread was needed. ``ours``
+    may still be there."""
+    if len(threads_now() - ours - {str(os.getpid())}) > 0:
         raise UserError(f"{who} started a thread in the process that runs are forked from; do that in set-up or a body")
 
 

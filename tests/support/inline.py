@@ -55,11 +55,14 @@ def cooperative(monkeypatch: pytest.MonkeyPatch) -> Iterator[Inline]:
     """The factories are replaced meanwhile, and the one lock that executors made at their import."""
     install.install()
     monkeypatch.setattr(concurrent.futures.thread, "_global_shutdown_lock", CoopLock())
+    gc.collect()
+    gc.freeze()
     inline = Inline()
     try:
         yield inline
     finally:
         inline.pool.close()
+        gc.unfreeze()
         install.uninstall()
         gc.enable()
 
