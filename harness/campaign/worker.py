@@ -51,16 +51,16 @@ class Worker:
             self._send({"unit": number, **message})
 
         try:
-            done = run_unit(self._of(unit.cell, plan.free), plan, unit, tell)
+            done = run_unit(self._of(unit.cell, plan.free, [plan.fix]), plan, unit, tell)
             self._send({"unit": number, "done": done, "seconds": round(time.monotonic() - began, 3)})
         except (UserError, CannotTest) as error:
             self._send({"unit": number, "error": str(error), "mistake": isinstance(error, UserError)})
 
-    def _of(self, cell: Cell, free: bool) -> Launcher:
+    def _of(self, cell: Cell, free: bool, fixes: list[str]) -> Launcher:
         if self.launcher is None or self.launcher.reference != cell.scenario:
             if self.launcher is not None:
                 self.launcher.close()
-            self.launcher = Launcher(cell.scenario, free=free, jobs=1, python=self.interpreter)
+            self.launcher = Launcher(cell.scenario, free=free, jobs=1, python=self.interpreter, fixes=fixes)
             if self.launcher.about["digest"] != cell.digest:
                 raise UserError(f"{cell.scenario}: its source changed while the campaign ran")
         return self.launcher

@@ -93,7 +93,8 @@ def _one(options: argparse.Namespace, fixes: list[Fix], case: Case | None = None
         if options.mode is not None and (options.mode == "free") != known.free:
             raise UserError("--mode: the token says otherwise")
     free = known.free if known else options.mode == "free"
-    with Launcher(options.scenario, free=free, jobs=options.jobs, python=shared.interpreter(options)) as launcher:
+    names = [fix.name for fix in fixes]
+    with Launcher(options.scenario, free=free, jobs=options.jobs, python=shared.interpreter(options), fixes=names) as launcher:
         if known is not None:
             shared.check_schedule(known, launcher)
         counts = shared.thread_counts(options, launcher)

@@ -34,7 +34,7 @@ def run(options: argparse.Namespace) -> int:
         raise UserError("--json is a format of its own: leave out --format")
     schedule = shared.schedule_from(options.schedule)
     fix = fix_of_a_run(options.fix)
-    with Launcher(schedule.scenario, free=schedule.free, jobs=1, python=shared.interpreter(options)) as launcher:
+    with Launcher(schedule.scenario, free=schedule.free, jobs=1, python=shared.interpreter(options), fixes=[fix.name]) as launcher:
         shared.check_schedule(schedule, launcher)
         report, cause = cause_of(launcher, schedule, fix.name)
         if report.unused and not report.failed:

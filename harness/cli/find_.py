@@ -47,7 +47,7 @@ def run(options: argparse.Namespace) -> int:
     campaign.none_of_it(options)
     options.scenario = options.scenario[0]
     began = time.monotonic()
-    with Launcher(options.scenario, free=options.mode == "free", jobs=options.jobs, python=shared.interpreter(options)) as launcher:
+    with Launcher(options.scenario, free=options.mode == "free", jobs=options.jobs, python=shared.interpreter(options), fixes=[fix.name]) as launcher:
         runner = Twins(launcher) if options.twins else launcher
         found = _search(options, launcher, runner, fix.name)
         data = {
@@ -75,9 +75,9 @@ def run(options: argparse.Namespace) -> int:
             "replay": {"times": 0, "same": 0},
             "certain": negative(found).certain,
             "rests_on": negative(found).says,
-            "remarks": remarks(found),
+            "remarks": remarks(found, launcher.about["beside"]),
         }
-        text = "\n".join([f"none found: {negative(found).says}", *remarks(found)])
+        text = "\n".join([f"none found: {negative(found).says}", *remarks(found, launcher.about["beside"])])
         if found.void and options.mode != "free":
             text += "\n(--mode free also switches where only a free-threaded interpreter could)"
         artefact: tuple[Schedule, dict[str, object]] | None = None

@@ -39,6 +39,18 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _open_streams() -> None:
+    """Where the caller closed one of the three, sockets and pipes would take its number."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # gets the lowest number there is
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
+
+
 def _version() -> str:
     try:
         return f"switchpoint {metadata.version('switchpoint')}"
@@ -47,6 +59,10 @@ def _version() -> str:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
+    _open_streams()
+    if argv is None:  # this process is the command's own: its Hypothesis keeps nothing in the folder where it is called
+        cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+        os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", os.path.join(cache, "switchpoint", "hypothesis"))
     arguments = list(sys.argv[1:] if argv is None else argv)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):

@@ -25,7 +25,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     schedule = shared.schedule_from(options.schedule)
     fix = fix_of_a_run(options.fix)
-    with Launcher(schedule.scenario, free=schedule.free, jobs=options.jobs, python=shared.interpreter(options)) as launcher:
+    with Launcher(schedule.scenario, free=schedule.free, jobs=options.jobs, python=shared.interpreter(options), fixes=[fix.name]) as launcher:
         shared.check_schedule(schedule, launcher)
         reports = [report for _, report in launcher.map(Job(schedule, fix.name) for _ in range(options.times))]
     lost = next((report for report in reports if report.unused), None)

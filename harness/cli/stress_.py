@@ -28,7 +28,7 @@ def run(options: argparse.Namespace) -> int:
     if fix.processes:
         raise UserError(f"--fix {fix.name}: plain threads cannot be processes")
     began = time.monotonic()
-    with Launcher(options.scenario, jobs=options.jobs, python=shared.interpreter(options)) as launcher:
+    with Launcher(options.scenario, jobs=options.jobs, python=shared.interpreter(options), fixes=[fix.name]) as launcher:
         counts = shared.thread_counts(options, launcher)
         if len(counts) != 1:
             raise UserError("--threads: one number; plain threads are run in one number at a time")

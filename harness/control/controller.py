@@ -62,6 +62,7 @@ class Controller:
         self.void: list[Asked] = []
         self.uncontrolled: list[str] = []
         self.deadlock: list[WaitReport] = []
+        self.timed = False  # some thread waited with a time-out, or slept
         self.clock = 0.0
         self.abandoned = False
         self.finished = False
@@ -218,6 +219,7 @@ class Controller:
             self._rejoin(me)
         me.status, me.waiting, me.where, me.blocked_name = Status.BLOCKED, what, where, name
         me.deadline = None if timeout is None else self.clock + max(timeout, 0.0)
+        self.timed = self.timed or timeout is not None
         me.expired = False
         to = self._next(me, "block:" + name)
         if to is None:

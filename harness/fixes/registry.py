@@ -6,10 +6,11 @@ import difflib
 import importlib
 import pkgutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from harness.errors import UserError
@@ -69,17 +70,25 @@ def find_fix(name: str) -> Fix:
         if near:
             raise UserError(f"unknown fix {name!r}; did you mean {near[0]}? (harness list)")
         raise UserError(f"unknown fix {name!r}: none, {', '.join(fix_names())}, or your own as file.py:name or module:name")
-    from harness.scenario.load import from_file, from_package
-
-    loaded = sys.modules.get(Path(head).stem)  # the scenario's own file is not executed again
-    if head.endswith(".py") and loaded is not None and loaded.__file__ == str(Path(head).resolve()):
-        module = loaded
-    else:
-        module = from_file(Path(head)) if head.endswith(".py") else from_package(head)
+    module = _own_module(head)
     apply = vars(module).get(attribute)
     if not callable(apply):
         raise UserError(f"fix {name}: {head} has no function {attribute!r}; a fix is a context manager without arguments")
     return Fix(name, (getattr(apply, "__doc__", None) or "").strip().partition("\n")[0], apply)
+
+
+def own_modules(names: Iterable[str]) -> list[ModuleType]:
+    """The modules in which fixes of the user's own are: what these do is part of the program. Raises UserError."""
+    return [_own_module(name.partition(":")[0]) for name in names if ":" in name]
+
+
+def _own_module(head: str) -> ModuleType:
+    from harness.scenario.load import from_file, from_package
+
+    loaded = sys.modules.get(Path(head).stem)  # the scenario's own file is not executed again
+    if head.endswith(".py") and loaded is not None and loaded.__file__ == str(Path(head).resolve()):
+        return loaded
+    return from_file(Path(head)) if head.endswith(".py") else from_package(head)
 
 
 def fix_of_a_run(name: str) -> Fix:

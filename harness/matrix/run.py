@@ -42,7 +42,7 @@ class _Open:
 
     @contextmanager
     def __call__(self, cell: Cell) -> Iterator[Launcher]:
-        with Launcher(cell.scenario, free=cell.free, jobs=1, python=self.interpreters[cell.torch]) as launcher:
+        with Launcher(cell.scenario, free=cell.free, jobs=1, python=self.interpreters[cell.torch], fixes=[cell.fix]) as launcher:
             with self.lock:
                 if self.ended:  # while it started
                     raise CannotTest("interrupted")

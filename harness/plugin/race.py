@@ -77,7 +77,7 @@ class Race:
             raise UserError(f"mode {mode!r}: gil or free")
         matching, budget = asked.pattern(matching), asked.whole("budget", budget)
         asked.whole("threads", threads), asked.whole("seed", seed, 0)
-        launcher = self.session.launcher(asked.text("scenario", scenario), mode == "free")
+        launcher = self.session.launcher(asked.text("scenario", scenario), mode == "free", [fix])
         base = asked.schedule(scenario, threads or launcher.about["threads"][0], axes, mode == "free")
         check_schedule(base, launcher)
         known = self.session.schedule
@@ -112,7 +112,7 @@ class Race:
         schedule, fix = schedule_from(asked.text("token", token)), self._fix(fix)
         asked.whole("times", times)
         self._note(to_token(schedule), fix)
-        launcher = self.session.launcher(schedule.scenario, schedule.free)
+        launcher = self.session.launcher(schedule.scenario, schedule.free, [fix])
         check_schedule(schedule, launcher)
         reports = [report for _, report in launcher.map(Job(schedule, fix) for _ in range(times))]
         if not any(report.failed for report in reports):
@@ -126,7 +126,7 @@ class Race:
     @_one_line
     def explain(self, token: str, *, fix: str | None = None) -> Explanation:
         schedule = schedule_from(asked.text("token", token))
-        launcher = self.session.launcher(schedule.scenario, schedule.free)
+        launcher = self.session.launcher(schedule.scenario, schedule.free, [self._fix(fix)])
         check_schedule(schedule, launcher)
         report, cause = cause_of(launcher, schedule, self._fix(fix))
         gc = on_gc(launcher, schedule, report, self._fix(fix))
@@ -147,7 +147,7 @@ class Race:
             pytest.skip("--race-replay: a verdict is more than one schedule")
         known = [fix_of_a_run(name) for name in fixes]
         asked.whole("budget", budget), asked.whole("seed", seed, 0)
-        launcher = self.session.launcher(asked.text("scenario", scenario), False)
+        launcher = self.session.launcher(asked.text("scenario", scenario), False, fixes)
         base = asked.schedule(scenario, launcher.about["threads"][0], axes, False)
         check_schedule(base, launcher)
         budget, seed = self._budget(budget), self.default_seed if seed is None else seed

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -44,15 +45,18 @@ class Session:
         self.jobs = max(1, len(os.sched_getaffinity(0)) // workers)
         self.replayed = 0
         self.answers: dict[object, Any] = {}
-        self._launchers: dict[tuple[str, bool], Launcher] = {}
+        self._launchers: dict[tuple[str, bool, tuple[str, ...]], Launcher] = {}
 
-    def launcher(self, reference: str, free: bool) -> Launcher:
-        if (reference, free) not in self._launchers:
+    def launcher(self, reference: str, free: bool, fixes: Sequence[str] = ()) -> Launcher:
+        """``fixes``: those that runs on it will name."""
+        own = tuple(sorted(name for name in {*fixes, self.fix or ""} if ":" in name))
+        key = (reference, free, own)
+        if key not in self._launchers:
             kind = Launcher if self.fix is None else _Forced
-            launcher = self._launchers[reference, free] = kind(reference, free=free, jobs=self.jobs)
+            launcher = self._launchers[key] = kind(reference, free=free, jobs=self.jobs, fixes=own)
             if isinstance(launcher, _Forced) and self.fix is not None:
                 launcher.fix = self.fix
-        return self._launchers[reference, free]
+        return self._launchers[key]
 
     def replay(self, reference: str) -> Schedule | None:
         """What ``--race-replay`` says, to be run in place of a schedule that Hypothesis draws."""

@@ -219,6 +219,7 @@ def report_of(
         "log": flat,
         "switches": switches,
         "void": len(control.void),
+        "timed": control.timed,
         "unused": [_as_json(directive) for directive in unused],
         "uncontrolled": control.uncontrolled,
         "contended": sorted(control.contended()),

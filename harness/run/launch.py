@@ -39,15 +39,17 @@ class Launcher:
 
     about     what the scenario declares and the scan found
     points    kinds of points, where others are wanted than the scenario says
+    fixes     those that jobs will name; a user's own is part of the program, and its code has points
     Raises UserError where the scenario cannot be loaded.
     """
 
     def __init__(
         self, reference: str, *, free: bool = False, jobs: int | None = None, python: str | None = None,
-        points: Sequence[str] | None = None,
+        points: Sequence[str] | None = None, fixes: Sequence[str] = (),
     ) -> None:
         self.reference = reference
         self.points = points
+        self.fixes = [name for name in fixes if ":" in name]
         self.free = free
         self.jobs = jobs or max(1, len(os.sched_getaffinity(0)))
         self.python = python or sys.executable
@@ -75,7 +77,8 @@ class Launcher:
         with connection.theirs as theirs:
             self._process = subprocess.Popen(
                 [self.python, "-m", "harness.run.zygote", str(theirs.fileno()), resolve(self.reference),
-                 "free" if self.free else "gil", str(os.getpid()), *(self.points or ())],
+                 "free" if self.free else "gil", str(os.getpid()), *(self.points or ()),
+                 *(f"fix={name}" for name in self.fixes)],
                 pass_fds=[theirs.fileno()],
                 env={**os.environ, **_ENVIRONMENT, "PYTHONPATH": path},
                 stdin=subprocess.DEVNULL,

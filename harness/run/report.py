@@ -19,6 +19,7 @@ class Report:
     switches   what happened as directives, with the length of the log at that moment; forced ones are those that
                the default rule could have made too
     void       how many directives found no place (or no thread) to act on
+    timed      did a thread wait with a time-out, or sleep?
     unused     directives whose point was never passed
     digest     of the whole point sequence, the switches and the outcome
     pids       of the bodies' processes, where each had its own
@@ -35,6 +36,7 @@ class Report:
     log: list[tuple[str, str, int]] = field(default_factory=list)
     switches: list[tuple[Directive, bool, int]] = field(default_factory=list)
     void: int = 0
+    timed: bool = False
     unused: list[Directive] = field(default_factory=list)
     uncontrolled: list[str] = field(default_factory=list)
     contended: list[str] = field(default_factory=list)
@@ -71,6 +73,7 @@ class Report:
             log=log,
             switches=[(_directive(item), item["forced"], item["at"]) for item in data.get("switches", [])],
             void=data.get("void", 0),
+            timed=data.get("timed", False),
             unused=[_directive(item) for item in data.get("unused", [])],
             uncontrolled=data.get("uncontrolled", []),
             contended=data.get("contended", []),

@@ -1,6 +1,6 @@
 """The forking parent: imports torch once, under cooperative locks, and forks a fresh child for every run.
 
-``python -m harness.run.zygote FD SCENARIO MODE PARENT [POINTS...]`` talks over the socket FD. It is single-threaded:
+``python -m harness.run.zygote FD SCENARIO MODE PARENT [POINTS... fix=NAME...]`` talks over the socket FD. It is single-threaded:
 the state in which every child starts is the same. A *stage* is a child that has done the set-up and serves a socket of
 its own in the same way. When its client goes away, however that happens, it ends, and with it its children and all that they
 started: what a run leaves behind becomes a child of this process, and is killed.
@@ -193,12 +193,14 @@ def _gone(*_: object) -> None:
 
 def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the client decides when to stop
+    fixes = [word.removeprefix("fix=") for word in sys.argv[5:] if word.startswith("fix=")]
+    points = [word for word in sys.argv[5:] if not word.startswith("fix=")]
     fd, reference, mode, parent = int(sys.argv[1]), sys.argv[2], sys.argv[3], int(sys.argv[4])
     die_with_parent(parent)
     adopt_orphans()
     client = socket.socket(fileno=fd)
     try:
-        world = World(reference, free=mode == "free", points=sys.argv[5:] or None)
+        world = World(reference, free=mode == "free", points=points or None, fixes=fixes)
         warm.assert_single_threaded(reference)
     except UserError as error:
         client.sendall(wire.pack({"error": str(error)}))

@@ -37,7 +37,8 @@ def negative(found: Exploration) -> Certificate:
         return Certificate(False, f"{base}; no point at which a hand-over could matter was seen: inconclusive")
     if found.complete < 1:
         return Certificate(False, f"{base}; not even one preemption was searched exhaustively: inconclusive")
-    return Certificate(True, f"{base}; {extent(found, own)}")
+    timed = "; time-outs and sleeps were taken to end only where no other thread could run" if found.timed else ""
+    return Certificate(True, f"{base}; {extent(found, own)}{timed}")
 
 
 def holds(control_failing: int, replayed_failing: int, under_fix: Exploration) -> Certificate:

@@ -61,11 +61,13 @@ class Exploration:
     knowledge, complete   of home, the shape that is searched to the end
     parts      what was done at each shape, home first
     void       directives of schedules that found no place to act on
+    timed      did any run wait with a time-out, or sleep?
     """
 
     schedules: int = 0
     distinct: int = 0
     void: int = 0
+    timed: bool = False
     not_aligned: int = 0
     limit: str = ""
     failures: list[tuple[Schedule, Report]] = field(default_factory=list)
@@ -158,6 +160,7 @@ def _chance(portfolio: Everywhere) -> Chance | None:
 def _count(found: Exploration, proposal: Proposal, report: Report) -> None:
     found.schedules += 1
     found.void += report.void if proposal.online is None else 0
+    found.timed = found.timed or report.timed
     found.not_aligned += bool(report.unused)
     found.digests.add(report.digest)
     found.by_strategy[proposal.strategy] = found.by_strategy.get(proposal.strategy, 0) + 1

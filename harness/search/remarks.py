@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from harness.run.report import Report
 
 from .explore import Exploration
 
 
-def remarks(found: Exploration) -> list[str]:
+def remarks(found: Exploration, beside: Sequence[str] = ()) -> list[str]:
+    """``beside``: modules of the scenario's folder that nothing was looked for in."""
     lines = []
+    if beside:
+        lines.append(f"{', '.join(beside)}: beside the scenario, and not looked into; what is shared there has no points unless it is in its modules")
     controls = found.controls
     if controls and all(_never_switches(found, report) for report in controls):
         lines.append("no thread passes a point after its first: it ends, or waits, before it could be interleaved with another")

@@ -86,5 +86,5 @@ def newer(launcher: Launcher) -> Iterator[Launcher]:
     newest = max(at_hand)
     if newest <= Version(Version(torch).public):
         raise UserError(f"no release newer than {torch} is at hand; make one: harness env add VERSION")
-    with Launcher(launcher.reference, free=launcher.free, jobs=launcher.jobs, python=at_hand[newest]) as other:
+    with Launcher(launcher.reference, free=launcher.free, jobs=launcher.jobs, python=at_hand[newest], fixes=launcher.fixes) as other:
         yield other

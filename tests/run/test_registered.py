@@ -27,8 +27,10 @@ def test_an_entry_point_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_unknown_names_are_told_what_there_is() -> None:
-    with pytest.raises(UserError, match=r"unknown scenario 'trainer.thread': .*, trainer\.threads\)"):
+    with pytest.raises(UserError, match=r"unknown scenario 'trainer.thread'; did you mean trainer\.threads\?"):
         load("trainer.thread")
+    with pytest.raises(UserError, match=r"unknown scenario 'nothing': .*, trainer\.threads\)"):
+        load("nothing")
 
 
 def test_it_is_listed_with_its_summary(capsys: pytest.CaptureFixture[str]) -> None:

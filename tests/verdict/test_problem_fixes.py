@@ -177,3 +177,52 @@ def test_fixes_about_torch_are_not_for_a_program_without(tmp_path: Path, capsys)
     rows = json.loads(capsys.readouterr().out)["rows"]
     assert [row["fix"] for row in rows] == ["none", "per_process"]
     assert rows[1]["verdict"] == "untested"  # its check looks at an object that the processes don't share
+
+
+PROGRAM = """
+value = 0
+def one(seen):
+    return seen + 1
+def add():
+    global value
+    seen = value
+    value = one(seen)
+"""
+USES_IT = """
+import prog
+def body(shared):
+    prog.add()
+def check(shared, results):
+    assert prog.value == 2
+scenario = Scenario([body, body], check=check, modules=["prog"], threads=(2, 2))
+"""
+SAME_RACE = """
+import contextlib, prog
+def replaced(add):
+    original, prog.add = prog.add, add
+    try:
+        yield
+    finally:
+        prog.add = original
+@contextlib.contextmanager
+def in_the_module():
+    def add():
+        seen = prog.value
+        prog.value = prog.one(seen)
+    yield from replaced(add)
+"""
+
+
+def test_a_fix_with_a_race_of_its_own_does_not_hold(tmp_path: Path, monkeypatch):
+    """What a fix does is part of the program: its code has points."""
+    (tmp_path / "prog.py").write_text(PROGRAM)
+    (tmp_path / "same.py").write_text(SAME_RACE)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    reference, name = write(tmp_path, USES_IT, "uses"), f"{tmp_path}/same.py:in_the_module"
+    with Launcher(reference, fixes=[name]) as launcher:
+        base = Schedule(reference, 2)
+        control = control_arm(launcher, base, budget=60, keep=5)
+        assert control.failing
+        judged = judge(launcher, base, find_fix(name), control, budget=600)
+    assert judged.verdict == "fails", judged.rests_on
