@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import platform
@@ -67,8 +68,16 @@ def published(index: str = "") -> list[Published]:
 
 
 def _configured() -> str:
+    """By the environment; else pip's own default. Raises UserError where there is neither."""
     names = ("UV_DEFAULT_INDEX", "UV_INDEX_URL", "PIP_INDEX_URL")
-    return next((value for name in names if (value := os.environ.get(name))), "https://pypi.org/simple")
+    named = next((value for name in names if (value := os.environ.get(name))), "")
+    if named:
+        return named
+    try:
+        default = importlib.import_module("pip._internal.models.index").PyPI.simple_url
+    except (ImportError, AttributeError):
+        raise UserError("no package index is configured: name one in UV_DEFAULT_INDEX or with --index") from None
+    return str(default)
 
 
 def _shown(index: str) -> str:
