@@ -26,7 +26,7 @@ import torch
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from dflash.data.batches import Batch
+from dflash.data.random_rows import RandomRows
 from dflash.loss import Objective
 from dflash.model import Drafter, DrafterConfig
 from dflash.pipeline import PipelineSettings, processes
@@ -35,28 +35,6 @@ from dflash.target import TinyConfig, TinyTarget
 from dflash.train import Settings, Trainer
 
 MODES = ("one", "threads", "unfixed", "processes")
-
-
-class Tokens:
-    """Endless random rows; the state is how many were given."""
-
-    def __init__(self, options: argparse.Namespace) -> None:
-        self.options, self.given = options, 0
-
-    def __next__(self) -> Batch:
-        g = torch.Generator().manual_seed(self.given)
-        self.given += 1
-        tokens = torch.randint(1, self.options.vocabulary, (1, self.options.length), generator=g)
-        return Batch(tokens, torch.ones_like(tokens, dtype=torch.bool), torch.zeros_like(tokens))
-
-    def state(self) -> dict[str, Any]:
-        return {"given": self.given}
-
-    def restore(self, state: dict[str, Any]) -> None:
-        self.given = state["given"]
-
-    def progress(self) -> float:
-        return 0.0
 
 
 def parts(options: argparse.Namespace, out: Path) -> tuple[Any, ...]:
@@ -75,7 +53,7 @@ def parts(options: argparse.Namespace, out: Path) -> tuple[Any, ...]:
         steps=options.steps + 1, anchors=options.anchors, accumulation=options.micro, attention=options.attention,
         log_every=1, checkpoint_every=None,
     )  # fmt: skip
-    return settings, drafter, target, Tokens(options), Objective(), out
+    return settings, drafter, target, RandomRows(options.vocabulary, options.length), Objective(), out
 
 
 def child(options: argparse.Namespace) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 import dflash.attention.flex as flex
-from dflash.data.batches import Batch
+from dflash.data.random_rows import RandomRows
 from dflash.loss import Objective
 from dflash.model import Drafter, DrafterConfig
 from dflash.pipeline import PipelineSettings, Threads
@@ -50,29 +50,6 @@ class Counting:
         return run
 
 
-class Rows:
-    """One row for each drafter; with `new_shapes` every other one is longer, so that attention compiles anew."""
-
-    def __init__(self, new_shapes: bool) -> None:
-        self.new_shapes, self.given = new_shapes, 0
-
-    def __next__(self) -> Batch:
-        length = _LENGTH * (1 + self.given % 2) if self.new_shapes else _LENGTH
-        g = torch.Generator().manual_seed(self.given)
-        self.given += 1
-        tokens = torch.randint(0, _SIZES["vocab_size"] - 1, (1, length), generator=g)
-        return Batch(tokens, torch.ones_like(tokens, dtype=torch.bool), torch.zeros_like(tokens))
-
-    def state(self) -> dict[str, Any]:
-        return {"given": self.given}
-
-    def restore(self, state: dict[str, Any]) -> None:
-        self.given = state["given"]
-
-    def progress(self) -> float:
-        return 0.0
-
-
 class Shared:
     """A pipeline whose step has been planned; none of its threads runs yet."""
 
@@ -91,7 +68,9 @@ class Shared:
             steps=1, anchors=2, accumulation=micro, attention="flex", checkpointing=self.checkpointing
         )
         self.objective = Objective()
-        self.planned = draw(Rows(axes["shapes"] == "new"), config, settings, self.objective, 0)
+        lengths = (_LENGTH, 2 * _LENGTH) if axes["shapes"] == "new" else (_LENGTH,)  # attention compiles anew for each
+        rows = RandomRows(_SIZES["vocab_size"] - 1, *lengths)
+        self.planned = draw(rows, config, settings, self.objective, 0)
         self.micro = micro // drafters
         self.counting = flex.CPU_BACKEND = Counting(axes["threads"])
         flex.forget()
