@@ -89,7 +89,9 @@ def hide_from_dynamo() -> None:
 
 
 def _skip(value: Any, skip: Any, module: str, seen: set[int]) -> None:
-    if id(value) in seen or getattr(value, "__module__", None) != module:
+    home = getattr(value, "__module__", None)
+    # What ``NamedTuple`` makes a class with says that it is of a module that there isn't.
+    if id(value) in seen or (home != module and not str(home).startswith("namedtuple_")):
         return
     seen.add(id(value))
     if isinstance(value, type):
