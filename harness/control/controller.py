@@ -15,6 +15,7 @@ from .actions import Action, Asked, Collect, Decider, HandOver
 from .blocked import WaitReport, describe, in_c
 from .dummy import forget_dummy
 from .isolate import Isolation
+from .made import Made
 from .managed import Gate, Managed, Status, ThreadGate
 
 
@@ -50,6 +51,7 @@ class Controller:
         self.observer = observer
         self.backend = backend
         self.isolation: Isolation | None = None
+        self.made = Made()
         self.threads: list[Managed] = []
         self.by_name: dict[str, Managed] = {}
         self.by_ident: dict[int, Managed] = {}

@@ -225,6 +225,7 @@ def report_of(
         "contended": sorted(control.contended()),
         "accesses": accesses,
         "collections": [asdict(made) for made in control.collections],
+        "made": control.made.told(),
         "digest": digest.hexdigest()[:16],
         "seconds": seconds,
         "rss_mb": 0.0,
