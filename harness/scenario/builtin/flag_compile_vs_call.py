@@ -19,7 +19,7 @@ class Shared:
     def __init__(self, axes: Axes) -> None:
         import torch
 
-        self.x = torch.ones(4, requires_grad=axes.get("gradient", True))
+        self.x = torch.ones(4, requires_grad=axes["gradient"])
         self.compiled = torch.compile(affine, backend="eager")
         self.compiled(self.x)
 
@@ -44,20 +44,15 @@ def caller(shared: Shared) -> list[float]:
     return out
 
 
-def prepare() -> None:
-    """With gradients a compile is ten times faster when it is not the first; but in a CUDA build the joint trace starts
-    the autograd engine's threads, which the process that all runs are forked from must not have."""
-    import torch
-
-    rehearse(Shared, [compiler, caller], gradient=torch.version.cuda is None)
-
-
 SCENARIO = Scenario(
     bodies=[compiler, caller],
     setup=Shared,
     fork_after_setup=True,
-    prepare=prepare,
+    # Without gradients: in a CUDA build the joint trace starts the autograd engine's threads, which the process that
+    # all runs are forked from must not have. (So there a run with them is ten times as slow.)
+    prepare=lambda: rehearse(Shared, [compiler, caller], gradient=False),
     sequential=True,
     summary="an AOT compile in one thread, a warm compiled call in another",
+    axes={"gradient": [False, True]},
     modules=TORCH_MODULES,
 )
