@@ -15,7 +15,7 @@ from .account import account, difference, failing_stack, proof
 from .cause import Access
 from .page import PAGE, SCRIPT, STYLE
 from .story import Event, Story
-from .words import function, named, place, sentence, short, short_path, what
+from .words import function, named, place, replay_line, sentence, short, short_path, what
 
 _VERBS = {"read": "reads", "write": "writes"}
 _SIGNS = {"read": ":", "write": " ="}
@@ -39,7 +39,7 @@ def render(story: Story) -> str:
         sure=_sure(story),
         trail=_trail(story),
         code=_code(story),
-        replay=escape("harness replay " + to_token(story.schedule) + _fix(story)),
+        replay=escape(replay_line(story.schedule, story.fix)),
         environment="".join(f"<dt>{escape(k)}</dt><dd>{escape(v)}</dd>" for k, v in story.environment.items() if v),
     )
 

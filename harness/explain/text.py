@@ -12,7 +12,7 @@ from .account import difference
 from .cause import Cause
 from .lanes import draw
 from .story import Story
-from .words import ours, place, sentence, short, short_path
+from .words import ours, place, replay_line, sentence, short, short_path
 
 _INDENT = " " * 10
 _WIDTH = 110
@@ -43,7 +43,7 @@ def _fix(fix: str) -> str:
 
 
 def _replay(schedule: Schedule, fix: str) -> str:
-    return f"replay    harness replay {to_token(schedule)}{_fix(fix)}"
+    return f"replay    {replay_line(schedule, fix)}"
 
 
 def _wrapped(name: str, text: str) -> list[str]:

@@ -6,7 +6,9 @@ import linecache
 import os
 import re
 
+from harness.program import PREFIX, from_reference
 from harness.run.report import Report
+from harness.schedule import Schedule, to_token
 
 from . import collected
 from .cause import Access, Cause, overwritten
@@ -106,6 +108,14 @@ def sentence(cause: Cause | None, report: Report) -> str:
             f"which {before['thread']} had replaced by {before['value']}"
         )
     return f"{', '.join(threads)} wrote {cause.state} in turn; it was left at {cause.trail[-1]['value']}"
+
+
+def replay_line(schedule: Schedule, fix: str = "none") -> str:
+    """What is typed to run it again."""
+    named = "" if fix == "none" else f" --fix {fix}"
+    if schedule.scenario.startswith(PREFIX):
+        return f"harness run --replay {to_token(schedule)}{named} -- {from_reference(schedule.scenario).line}"
+    return f"harness replay {to_token(schedule)}{named}"
 
 
 def named(story: Story, thread: str) -> str:

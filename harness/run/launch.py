@@ -14,7 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from harness.errors import CannotTest, UserError
+from harness.errors import CannotTest, NeedsRestart, UserError
 from harness.oracles.sequential import Sequential
 from harness.scenario.registered import resolve
 
@@ -23,6 +23,9 @@ from .death import kill_session
 from .job import Job
 from .report import Report
 from .stages import Stages
+
+#: What the parent may answer with instead of serving, by name.
+_ERRORS: dict[str, type[Exception]] = {kind.__name__: kind for kind in (UserError, NeedsRestart, CannotTest)}
 
 #: The parent's environment: one hash seed, one thread a library, nothing that prints.
 _ENVIRONMENT = {
@@ -93,7 +96,7 @@ class Launcher:
             raise
         if "error" in message:
             self.close()
-            raise UserError(message["error"])
+            raise _ERRORS.get(message.get("kind", ""), UserError)(message["error"])
         return message["about"]
 
     def _first_words(self, connection: Connection) -> dict[str, Any]:

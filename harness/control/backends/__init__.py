@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import FrameType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..places import NEEDS_SETTRACE
@@ -16,6 +17,10 @@ class Backend(Protocol):
     """Turns what a thread executes into calls of ``Controller.point`` and ``Controller.place``."""
 
     def enter(self, controller: Controller, me: Managed) -> None: ...
+
+    def running(self, controller: Controller, me: Managed, frame: FrameType) -> None:
+        """``frame`` of the calling thread, and those that called it, began before :meth:`enter`."""
+        ...
 
     def leave(self, me: Managed) -> None: ...
 

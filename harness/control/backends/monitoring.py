@@ -53,6 +53,13 @@ class Monitoring:
             self.tool = tool.take(self)
         self.inside[me.ident] = Thread(controller, me)
 
+    def running(self, controller: Controller, me: Managed, frame: FrameType) -> None:
+        at: FrameType | None = frame
+        while at is not None:
+            if id(at.f_code) not in self.local:
+                self.known(at.f_code, at, self.inside[me.ident])
+            at = at.f_back
+
     def leave(self, me: Managed) -> None:
         self.inside.pop(me.ident, None)
 

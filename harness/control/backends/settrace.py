@@ -36,6 +36,15 @@ class SetTrace:
     def enter(self, controller: Controller, me: Managed) -> None:
         sys.settrace(_tracer(controller, me, self.instruments))
 
+    def running(self, controller: Controller, me: Managed, frame: FrameType) -> None:
+        at: FrameType | None = frame
+        while at is not None:
+            found = self.instruments.resolve(at.f_code, at, me)
+            if found is not None and found is not OURS:
+                at.f_trace_lines, at.f_trace_opcodes = False, True
+                at.f_trace = _local(controller, me, found)
+            at = at.f_back
+
     def leave(self, me: Managed) -> None:
         sys.settrace(None)
 
