@@ -46,6 +46,7 @@ def run(options: argparse.Namespace) -> int:
         return campaign.run(options)
     campaign.none_of_it(options)
     options.scenario = options.scenario[0]
+    options.no_switch = "fails without any switch when T{} starts, so it is no matter of timing"
     began = time.monotonic()
     with Launcher(options.scenario, free=options.mode == "free", jobs=options.jobs, python=shared.interpreter(options), fixes=[fix.name]) as launcher:
         runner = Twins(launcher) if options.twins else launcher
@@ -168,7 +169,7 @@ def _failure(
             (
                 f"found after {found.schedules} schedules over {found.points} points; "
                 if schedule.directives
-                else f"fails without any switch when T{schedule.first} starts, so it is no matter of timing; "
+                else f"{options.no_switch.format(schedule.first)}; "
             )
             + f"replayed {same} of {options.times} times",
             *([f"NOT under control: {apart}"] if apart else []),

@@ -74,6 +74,7 @@ def _replay(options: argparse.Namespace) -> int:
 def _find(options: argparse.Namespace, command: Command) -> int:
     began = time.monotonic()
     options.scenario, options.threads, options.axis, options.times = command.reference, None, [], options.times or 5
+    options.no_switch = "fails where main goes on until it waits, without any switch, and not in every order (see controls)"
     with Launcher(command.reference, free=options.mode == "free", jobs=options.jobs, python=shared.interpreter(options)) as launcher:
         seen = controls(launcher, Schedule(command.reference, 1, free=options.mode == "free"), options.fix)
         if seen.differ and not command.restart:

@@ -58,6 +58,7 @@ def start_new_thread(function: Callable[..., Any], args: tuple[Any, ...], kwargs
 def start_joinable_thread(function: Callable[..., Any], handle: Any = None, daemon: bool = True) -> Any:
     assert raw.start_joinable_thread is not None
     parent = _parent()
+    handle = getattr(getattr(function, "__self__", None), "_handle", handle)  # a fork makes those of before useless
     if parent is None:
         return raw.start_joinable_thread(function, handle=handle, daemon=daemon)
     child = _adopt(parent, function, (), {})

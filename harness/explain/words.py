@@ -27,7 +27,7 @@ def short_path(text: str) -> str:
 
 def ours(line: str) -> bool:
     """A frame of the harness itself, in which the program is run."""
-    return "/harness/run/" in line or "/harness/oracles/" in line
+    return any(f"/harness/{part}/" in line for part in ("run", "oracles", "program"))
 
 
 def short(text: str) -> str:

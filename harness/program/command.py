@@ -10,6 +10,7 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from harness.errors import UserError
 
@@ -60,7 +61,7 @@ class Command:
         return replace(self, restart=True)
 
 
-def from_arguments(words: Sequence[str], **options: object) -> Command:
+def from_arguments(words: Sequence[str], **options: Any) -> Command:
     """``words`` as behind ``--``. Raises UserError for what cannot be run this way."""
     if not words:
         raise UserError("what is to be run? harness run -- python prog.py …, or harness run -- pytest …")
@@ -84,17 +85,19 @@ def from_arguments(words: Sequence[str], **options: object) -> Command:
     return _made("file", rest[0], rest[1:], options)
 
 
-def _made(kind: str, target: str, arguments: list[str], options: dict[str, object]) -> Command:
+def _made(kind: str, target: str, arguments: list[str], options: dict[str, Any]) -> Command:
     if kind == "pytest":
         for word in arguments:
             if _PROCESSES.fullmatch(word):
                 raise UserError(f"pytest {word}: tests in other processes are not under control; leave it out")
-    return Command(kind, target, tuple(arguments), **options)  # type: ignore[arg-type]
+    return Command(kind, target, tuple(arguments), **options)
 
 
 def from_reference(reference: str) -> Command:
     """Raises UserError where it is not what :attr:`Command.reference` makes."""
-    modules, fine, options = [], [], {}
+    modules: list[str] = []
+    fine: list[str] = []
+    options: dict[str, Any] = {}
     try:
         words = shlex.split(reference.removeprefix(PREFIX))
         while words and words[0].startswith("--"):

@@ -10,7 +10,6 @@ import sys
 import threading
 import traceback
 from contextlib import ExitStack
-from typing import Any
 
 from harness.control import active, collect, raw
 from harness.control.controller import Controller
@@ -26,7 +25,7 @@ from harness.run.observe import Observer
 from harness.run.outcome import Finding, of_error
 from harness.states.values import snapshot
 
-from . import tests
+from .collected import Failed, failed
 from .world import ProgramWorld
 
 
@@ -133,13 +132,13 @@ def _threads() -> None:
 
 def of_end(error: BaseException | None, at: int) -> list[Finding]:
     """What a program's end says: the exceptions of its tests, or its own; an exit status that is not 0 is an error."""
-    if tests.failed:
-        return [of_error(raised, "T0", at) for _, raised in tests.failed]
+    if failed:
+        return [of_error(raised, "T0", at) for _, raised in failed]
     if isinstance(error, SystemExit):
         if error.code in (None, 0):
             return []
         text = f"exit status {error.code}" if isinstance(error.code, int) else f"exit: {str(error.code)[:500]}"
         return [Finding("error", text, text, "T0", at=at)]
-    if isinstance(error, tests.Failed):
+    if isinstance(error, Failed):
         return [Finding("error", str(error), str(error), "T0", at=at)]
     return [] if error is None else [of_error(error, "T0", at)]

@@ -11,7 +11,7 @@ from harness.errors import UserError
 from harness.scenario import TORCH_MODULES
 from harness.states.modules import module_code
 
-from . import tests
+from . import collected
 from .command import Command
 
 _OURS = ("harness", "_pytest", "pytest")
@@ -27,7 +27,7 @@ def uses_torch() -> bool:
 def fine(command: Command) -> list[ModuleType]:
     """Every place in their functions is a point. Raises UserError for a name that is not loaded."""
     main = sys.modules["__main__"]
-    found = list(tests.modules) if command.kind == "pytest" else [main]
+    found = list(collected.modules) if command.kind == "pytest" else [main]
     for name in command.fine:
         if name not in sys.modules:
             raise UserError(f"--fine {name}: the program has not imported it when it starts its first thread")

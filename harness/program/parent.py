@@ -18,22 +18,21 @@ import threading
 import traceback
 import weakref
 from collections.abc import Callable, Iterator
-from typing import Any, NoReturn
+from typing import Any
 
 from harness.control import active
 from harness.errors import CannotTest, NeedsRestart, UserError
 from harness.run import wire
 from harness.run.child import settle
-from harness.run.death import die_with_parent
 from harness.run.job import Job
 from harness.run.outcome import text_of
 from harness.run.warm import assert_single_threaded
 from harness.run.zygote import Zygote, serve
 
+from .collected import Ends, Failed, failed
 from .command import Command, from_reference
 from .one import Run
 from .start import loaded
-from .tests import Failed, failed
 from .world import ProgramWorld
 
 _PREFIX_SECONDS = 600.0  # for what comes before the first thread
@@ -59,15 +58,26 @@ class _Server(Zygote):
 
 @contextlib.contextmanager
 def _threads_kept() -> Iterator[None]:
-    """Over a fork :mod:`threading` declares every other thread ended, those too that have not begun."""
+    """Over a fork :mod:`threading` declares every other thread ended, those too that have not begun; and thread pools
+    take a lock, which a pool that starts its first thread has already."""
     held = threading._limbo, threading._dangling  # type: ignore[attr-defined]
     state = random.getstate()
+    lock = getattr(sys.modules.get("concurrent.futures.thread"), "_global_shutdown_lock", None)
+    starting = lock is not None and lock.locked()
+    if lock is not None and starting:
+        lock.release()
     threading._limbo, threading._dangling = {}, weakref.WeakSet()  # type: ignore[attr-defined]
     try:
         yield
     finally:
         threading._limbo, threading._dangling = held  # type: ignore[attr-defined]
+        if lock is not None and starting:
+            lock.acquire()
         random.setstate(state)  # a fork gets a seed of its own
+        new = getattr(threading, "_ThreadHandle", None)  # from 3.13: declared done in C
+        for thread in list(held[1]):
+            if new is not None and not thread._started.is_set():
+                thread._handle = new()
 
 
 def main(client: socket.socket, reference: str, free: bool, parent: int) -> None:
@@ -120,6 +130,7 @@ def _serve_at_first_thread(client: socket.socket, command: Command, free: bool, 
 
 def begin(run: Run, world: ProgramWorld) -> None:
     """In the thread that starts the program's first thread."""
+    Ends.call = run.end
     try:
         run.begin(world)
     except Exception as error:

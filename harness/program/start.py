@@ -64,7 +64,8 @@ def _of_module(name: str, main: ModuleType) -> CodeType:
             spec = importlib.util.find_spec(f"{name}.__main__")
     except (ImportError, ValueError) as error:
         raise UserError(f"python -m {name}: {error}") from None
-    code = spec.loader.get_code(spec.name) if spec is not None and hasattr(spec.loader, "get_code") else None
+    get_code = getattr(spec.loader, "get_code", None) if spec is not None else None
+    code = get_code(spec.name) if spec is not None and get_code is not None else None
     if spec is None or code is None:
         raise UserError(f"python -m {name}: no module of this name can be run")
     main.__file__, main.__spec__, main.__package__ = spec.origin, spec, spec.parent

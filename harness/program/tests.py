@@ -8,13 +8,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import pytest
+
 from harness.states.scan import file_module
 
-#: (node id, exception) of every test, fixture or collection that failed, in order.
-failed: list[tuple[str, BaseException]] = []
-
-#: Modules of the tests that were collected: every place in them is a point.
-modules: list[ModuleType] = []
+from .collected import Ends, Failed, failed, modules
 
 
 class _Notes:
@@ -30,6 +28,12 @@ class _Notes:
             failed.append((node.nodeid, call.excinfo.value))
 
 
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session: Any, exitstatus: int) -> None:
+        if Ends.call is not None:
+            Ends.call(Failed(int(exitstatus)) if exitstatus else None)
+
+
 def _remember(module: ModuleType) -> None:
     """pytest's loader, which rewrites asserts, does not give the code away."""
     path = getattr(module, "__file__", None)
@@ -37,18 +41,8 @@ def _remember(module: ModuleType) -> None:
         file_module(module, compile(Path(path).read_bytes(), path, "exec", dont_inherit=True))
 
 
-class Failed(Exception):
-    """Tests failed; ``status`` is pytest's."""
-
-    def __init__(self, status: int) -> None:
-        super().__init__(f"pytest exited with status {status}")
-        self.status = status
-
-
 def run_pytest(arguments: list[str]) -> None:
     """Raises Failed where its status is not 0."""
-    import pytest
-
     # What is printed is kept in memory: a file would be one for all the processes that are forked from here.
     ours = ["--capture=sys", "-p", "no:cacheprovider", "-W", "error::pytest.PytestUnhandledThreadExceptionWarning"]
     os.environ["PYTEST_TIMEOUT"] = "0"  # time is virtual

@@ -3,6 +3,7 @@ loaded by its own main thread."""
 
 from __future__ import annotations
 
+import importlib
 import sys
 from types import ModuleType
 from typing import Any
@@ -33,7 +34,7 @@ class ProgramWorld(World):
             return
         torch = own.uses_torch()
         if torch:
-            import torch._dynamo  # what torch.compile would do at its first call
+            importlib.import_module("torch._dynamo")  # what torch.compile would do at its first call
         self.table = scan(own.scanned(command), own.fine(command), WITH_TORCH if torch else ALL)
         self.instruments = Instruments(self.table, free=free)
         self.backend = backends.make(self.instruments)

@@ -23,7 +23,6 @@ from harness.control import collector, install, raw
 install.install()
 
 from harness.errors import UserError  # noqa: E402
-
 from harness.program.command import PREFIX  # noqa: E402
 
 from . import child, stage, warm, wire  # noqa: E402
