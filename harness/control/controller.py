@@ -15,6 +15,7 @@ from . import active, collect, raw
 from .actions import Action, Asked, Collect, Decider, HandOver
 from .blocked import WaitReport, describe, in_c
 from .dummy import forget_dummy
+from .frames import Frames
 from .isolate import Isolation
 from .managed import Gate, Managed, Status, ThreadGate
 
@@ -51,6 +52,7 @@ class Controller:
         self.observer = observer
         self.backend = backend
         self.isolation: Isolation | None = None
+        self.frames: Frames | None = None
         #: with one body, each thread that it starts stands for itself: its own values, its own use of locks
         self.apart = False
         self.attached = False

@@ -49,8 +49,8 @@ class Seen:
 class Frames:
     """``started`` is called by the back-end at every function start of a thread under control."""
 
-    def __init__(self) -> None:
-        self.control: Controller | None = None
+    def __init__(self, control: Controller) -> None:
+        self.control = control
         self.seen: list[Seen] = []
         self._given: dict[int, int] = {}  # thread index -> id of the code that it was given last, and runs next
         self._made: Any = ()
@@ -69,7 +69,6 @@ class Frames:
         return id(code) in self._made.seen_ids if self._made else False
 
     def _note(self, me: Managed, what: str, frame: FrameType) -> Seen:
-        assert self.control is not None
         at, code = len(self.control.log), frame.f_code
         name = f"{frame.f_globals.get('__name__', '?')}.{getattr(code, 'co_qualname', code.co_name)}"
         seen = Seen(me.name, what, name, code.co_filename, code.co_firstlineno, at, at)

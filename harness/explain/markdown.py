@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from harness.schedule import to_token
 
+from . import frames
 from .account import account, difference, failing_stack, proof
 from .cause import Access
 from .lanes import draw
@@ -24,6 +25,8 @@ def render(story: Story) -> str:
     lines += ["", "## What happens", "", *(f"{i}. {line}" for i, line in enumerate(account(story), 1))]
     lines += ["", "```", report.message or report.outcome, "```", "", "## Interleaving", ""]
     lines += ["```", *draw(story, 100), "```", ""]
+    if story.framed is not None:
+        lines += ["## Frames of Dynamo's hook", "", "```", *frames.told(story.framed, story.states), "```", ""]
     if cause is not None:
         lines += [f"Every access to `{cause.state}`, in order:", "", "| thread | access | value | place |", "|---|---|---|---|"]
         lines += [

@@ -13,6 +13,7 @@ from contextlib import ExitStack
 
 from harness.control import active, collect, raw
 from harness.control.controller import Controller
+from harness.control.frames import Frames
 from harness.control.isolate import Isolation
 from harness.control.sparse import Sparse
 from harness.errors import UserError
@@ -53,6 +54,9 @@ class Run:
         self.control = control = Controller(decider, free=job.schedule.free, observer=self.observer, backend=world.backend)
         if self.observer is not None:
             self.observer.controller = control
+        if job.frames:
+            control.frames = Frames(control)
+            self.stack.enter_context(control.frames.recorded())
         self.stack.enter_context(reported(control, self.findings))
         fix = world.fix(job.fix)
         if fix is not None and fix.apply is not None:

@@ -54,6 +54,8 @@ def main(world: World, job: Job, parent: int, report_fd: int, noise_fd: int, rea
         elif job.plain:
             report = execute_plain(job, world)
         elif job.fix != "none" and world.is_per_process(job.fix):
+            if job.frames:
+                raise UserError(f"{job.fix}: no log of frames where each body has a process of its own")
             report = execute_in_processes(job, world, tell, ready)
         else:
             fix = world.fix(job.fix)

@@ -52,6 +52,8 @@ class Monitoring:
         if tool.owner() is not self:
             self.tool = tool.take(self)
         self.inside[me.ident] = Thread(controller, me)
+        if controller.frames is not None:
+            MONITORING.restart_events()  # every start counts, of functions without points too
 
     def running(self, controller: Controller, me: Managed, frame: FrameType) -> None:
         at: FrameType | None = frame
@@ -141,10 +143,13 @@ def _starts(own: Monitoring) -> tuple[Any, Any, Any]:
     def on_start(code: CodeType, offset: int) -> Any:
         thread = inside.get(get_ident())
         found = local.get(id(code)) or own.known(code, getframe(1), thread)
+        frames = thread.frames if thread is not None else None
+        if frames is not None and thread is not None and not thread.me.muted and own.instruments.by_id.get(id(code)) is not OURS:
+            frames.started(thread.me, getframe(1))
         if found is None:
             if thread is not None and thread.me.pending and not thread.me.muted and own.instruments.by_id.get(id(code)) is not OURS:
                 thread.place(thread.me)
-            return disable if id(code) in own.instruments.by_id else None
+            return disable if frames is None and id(code) in own.instruments.by_id else None
         if thread is not None:
             started(thread, found, True, getframe(1))
         return None

@@ -54,7 +54,7 @@ class SetTrace:
 
 def _tracer(controller: Controller, me: Managed, instruments: Instruments) -> Any:
     by_id, resolve = instruments.by_id, instruments.resolve
-    point, place, observer = controller.point, controller.place, controller.observer
+    point, place, observer, frames = controller.point, controller.place, controller.observer, controller.frames
 
     def on_call(frame: FrameType, event: str, arg: Any) -> Any:
         if me.borrowed:
@@ -65,6 +65,8 @@ def _tracer(controller: Controller, me: Managed, instruments: Instruments) -> An
             found = resolve(code, frame, me)
         if found is OURS or me.muted:
             return None
+        if frames is not None:
+            frames.started(me, frame)
         me.calls += 1
         me.places += 1
         if me.pending:
