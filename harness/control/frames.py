@@ -51,7 +51,7 @@ class Frames:
 
     def __init__(self, control: Controller) -> None:
         self.control = control
-        self.seen: list[Seen] = []
+        self.seen: list[dict[str, Any]] = []  # as :class:`Seen`, which has Python code that would be a place
         self._given: dict[int, int] = {}  # thread index -> id of the code that it was given last, and runs next
         self._made: Any = ()
         self._hook: Any = None
@@ -68,10 +68,13 @@ class Frames:
     def _is_made(self, code: CodeType) -> bool:
         return id(code) in self._made.seen_ids if self._made else False
 
-    def _note(self, me: Managed, what: str, frame: FrameType) -> Seen:
+    def _note(self, me: Managed, what: str, frame: FrameType) -> dict[str, Any]:
         at, code = len(self.control.log), frame.f_code
         name = f"{frame.f_globals.get('__name__', '?')}.{getattr(code, 'co_qualname', code.co_name)}"
-        seen = Seen(me.name, what, name, code.co_filename, code.co_firstlineno, at, at)
+        seen = {
+            "thread": me.name, "what": what, "function": name, "file": code.co_filename, "line": code.co_firstlineno,
+            "at": at, "until": at, "why": "",
+        }  # fmt: skip
         self.seen.append(seen)
         return seen
 
@@ -94,7 +97,7 @@ class Frames:
 
 
 def _noting(frames: Frames, original: Any) -> Any:
-    def __call__(callback: Any, frame: Any, *rest: Any) -> Any:  # noqa: N807
+    def __call__(callback: Any, frame: Any, *rest: Any) -> Any:
         me = active.managed()
         if me is None or me.controller is not frames.control:
             return original(callback, frame, *rest)
@@ -102,14 +105,14 @@ def _noting(frames: Frames, original: Any) -> Any:
         try:
             answer = original(callback, frame, *rest)
         except BaseException as error:
-            seen.why = f"{type(error).__name__}: {error}"[:200]
+            seen["why"] = type(error).__name__
             raise
         finally:
-            seen.until = len(frames.control.log)
+            seen["until"] = len(frames.control.log)
         made = getattr(answer, "guarded_code", answer)  # up to 2.5 the answer itself
-        seen.what = SKIPPED if getattr(made, "code", None) is None else COMPILED
-        if seen.what == SKIPPED:
-            seen.why = str(getattr(answer, "skip_reason", None) or "")
+        seen["what"] = SKIPPED if getattr(made, "code", None) is None else COMPILED
+        if seen["what"] == SKIPPED:
+            seen["why"] = str(getattr(answer, "skip_reason", None) or "")
         frames._given[me.index] = id(frame.f_code)
         return answer
 

@@ -229,7 +229,7 @@ def report_of(
         "contended": sorted(control.contended()),
         "accesses": accesses,
         "collections": [asdict(made) for made in control.collections],
-        "frames": [asdict(seen) for seen in control.frames.seen] if control.frames is not None else [],
+        "frames": control.frames.seen if control.frames is not None else [],
         "digest": digest.hexdigest()[:16],
         "seconds": seconds,
         "rss_mb": 0.0,
