@@ -3,7 +3,7 @@
 The hook hands a frame to a ``CatchErrorsWrapper`` (every release from 2.5 to 2.15): that call is noted with what it
 returned. Code that Dynamo made is known by ``output_codes``; such a function starting is a frame that runs compiled,
 from the cache unless it was compiled just before. A function that starts while the hook is set in its thread, and was not
-given, has been marked to be skipped before: that is seen where torch tells which hook is set (2.6 and later).
+given, has been marked to be skipped before: that is seen where torch tells which hook is set (not on 2.5).
 
 All of this file is code of the controller's own: its functions are no places, and Dynamo's hook skips them.
 """

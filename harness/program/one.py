@@ -129,8 +129,9 @@ def _threads() -> None:
     """What the interpreter does at its end: pools are told, and threads that are no daemons waited for."""
     for call in reversed(getattr(threading, "_threading_atexits", [])):
         call()
-    for thread in threading.enumerate():
-        if not thread.daemon and thread is not threading.current_thread():
+    me = threading.current_thread()
+    while others := [t for t in threading.enumerate() if not t.daemon and t is not me and t.is_alive()]:
+        for thread in others:
             thread.join()
 
 
@@ -141,7 +142,7 @@ def of_end(error: BaseException | None, at: int) -> list[Finding]:
     if isinstance(error, SystemExit):
         if error.code in (None, 0):
             return []
-        text = f"exit status {error.code}" if isinstance(error.code, int) else f"exit: {str(error.code)[:500]}"
+        text = f"exit status {int(error.code)}" if isinstance(error.code, int) else f"exit: {str(error.code)[:500]}"
         return [Finding("error", text, text, "T0", at=at)]
     if isinstance(error, Failed):
         return [Finding("error", str(error), str(error), "T0", at=at)]

@@ -131,6 +131,7 @@ def _serve_at_first_thread(client: socket.socket, command: Command, free: bool, 
 def begin(run: Run, world: ProgramWorld) -> None:
     """In the thread that starts the program's first thread."""
     Ends.call = run.end
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     try:
         run.begin(world)
     except Exception as error:

@@ -17,6 +17,7 @@ from typing import Any
 from harness.errors import CannotTest, NeedsRestart, UserError
 from harness.oracles.sequential import Sequential
 from harness.scenario.registered import resolve
+from harness.oracles.usual import Usual
 
 from .connection import Connection
 from .death import kill_session
@@ -67,6 +68,7 @@ class Launcher:
         if self.about["fork_after_setup"]:
             self._stages = Stages(self._open, self._pump)
         self._sequential = Sequential(self._plain, self.about["compares"])
+        self._usual = Usual(self._plain, "program" in self.about)
         self._jobs: dict[int, Job] = {}
         self.restored = frozenset(self.about["save_restore"])
         self.fewest: int = self.about["threads"][0]
@@ -153,6 +155,7 @@ class Launcher:
         """The report of a run that was started. Raises UserError when its set-up or fix raised."""
         job, data = self._jobs[number], self._data(number)
         self._sequential.judge(job, data)
+        self._usual.judge(job, data)
         return Report.from_json(data, self.about["expect"])
 
     def _data(self, number: int) -> dict[str, Any]:
