@@ -7,6 +7,10 @@ from collections.abc import Callable
 
 import pytest
 
+from harness.run.job import Job
+from harness.run.launch import Launcher
+from harness.schedule import Schedule
+
 from .conftest import LOST, Harness
 
 Program = Callable[[str, str], str]
@@ -115,24 +119,21 @@ def test_what_lies_outside_the_process_makes_every_run_begin_anew(program: Progr
     assert "run:--restart" in data["token"]
 
 
-def test_deadlocks_pools_and_what_threads_raise(program: Program, harness: Harness) -> None:
+def test_a_deadlock(program: Program, harness: Harness) -> None:
     program(
         "prog.py",
         """
-        import sys
         import threading
-        from concurrent.futures import ThreadPoolExecutor
         a, b = threading.Lock(), threading.Lock()
         def take(x, y):
             with x:
-                len("")
                 str(1)
                 with y:
-                    return 1
+                    pass
         def main():
-            with ThreadPoolExecutor(2) as pool:
-                jobs = [pool.submit(take, a, b), pool.submit(take, b, a)]
-                assert [job.result() for job in jobs] == [1, 1]
+            threads = [threading.Thread(target=take, args=two) for two in ((a, b), (b, a))]
+            [thread.start() for thread in threads]
+            [thread.join() for thread in threads]
         if __name__ == "__main__":
             main()
         """,
@@ -140,10 +141,62 @@ def test_deadlocks_pools_and_what_threads_raise(program: Program, harness: Harne
     status, out, _ = harness("run", "--json", "--times", "1", "--", "python", "-m", "prog")
     data = json.loads(out)
     assert (status, data["outcome"], data["replay"]["same"]) == (1, "deadlock", 1)
-    program("raises.py", "import threading\nd = {}\nr = [threading.Thread(target=d.update, args=({1: 1},)), threading.Thread(target=lambda: print(d[1]))]\n"
+
+
+def test_what_a_thread_raises_is_found_though_main_passes(program: Program, harness: Harness) -> None:
+    program("prog.py", "import threading\nd = {}\nr = [threading.Thread(target=d.update, args=({1: 1},)), threading.Thread(target=lambda: print(d[1]))]\n"
             "[x.start() for x in r]\n[x.join() for x in r]\n")  # fmt: skip
-    data = json.loads(harness("run", "--json", "--times", "1", "--", "python", "raises.py")[1])
+    data = json.loads(harness("run", "--json", "--times", "1", "--", "python", "prog.py")[1])
     assert (data["signature"], data["found"]) == ("KeyError: <n> [<lambda>]", True)
+
+
+def test_a_pool_that_starts_its_first_thread(program: Program) -> None:
+    """It holds a lock meanwhile that a fork takes too."""
+    program(
+        "prog.py",
+        """
+        from concurrent.futures import ThreadPoolExecutor
+        pool = ThreadPoolExecutor(2)
+        jobs = [pool.submit(abs, -n) for n in range(3)]
+        raise SystemExit([job.result() for job in jobs] != [0, 1, 2])  # the workers end with the interpreter
+        """,
+    )
+    with Launcher("run:python prog.py", jobs=1) as launcher:
+        schedule = Schedule("run:python prog.py", 1)
+        reports = [launcher.run(job) for job in (Job(schedule), Job(schedule), Job(schedule, plain=True))]
+    assert [report.outcome for report in reports] == ["ok", "ok", "ok"], reports[0].message
+    assert reports[0].digest == reports[1].digest
+    assert {"T0", "T0.1", "T0.2"} <= set(reports[0].threads)
+
+
+def test_a_setting_made_for_good_is_no_leak(program: Program) -> None:
+    program(
+        "prog.py",
+        """
+        import threading
+        mode, depth = 0, 0
+        def within(new):
+            global mode
+            before = mode
+            mode = new
+            str(1)
+            mode = before
+        def forever():
+            global depth
+            before = depth
+            depth = 1
+            if before:
+                depth = before
+        thread = threading.Thread(target=within, args=(1,))
+        thread.start()
+        thread.join()
+        forever()
+        """,
+    )
+    with Launcher("run:python prog.py", jobs=1) as launcher:
+        report = launcher.run(Job(Schedule("run:python prog.py", 1)))
+        assert {"__main__.mode", "__main__.depth"} <= launcher.restored, "both are saved and restored"
+    assert report.outcome == "ok", report.message
 
 
 def test_modules_are_chosen(program: Program, harness: Harness) -> None:

@@ -140,16 +140,22 @@ def _starts(own: Monitoring) -> tuple[Any, Any, Any]:
         if me.pending:
             own.climb.watch(own.tool, frame)
 
+    def log_frame(code: CodeType, frame: FrameType, thread: Thread | None) -> bool:
+        """Are starts logged in this run? Then every one has to be told of, of functions without points too."""
+        if thread is None or thread.frames is None:
+            return False
+        if not thread.me.muted and own.instruments.by_id.get(id(code)) is not OURS:
+            thread.frames.started(thread.me, frame)
+        return True
+
     def on_start(code: CodeType, offset: int) -> Any:
         thread = inside.get(get_ident())
         found = local.get(id(code)) or own.known(code, getframe(1), thread)
-        frames = thread.frames if thread is not None else None
-        if frames is not None and thread is not None and not thread.me.muted and own.instruments.by_id.get(id(code)) is not OURS:
-            frames.started(thread.me, getframe(1))
+        logged = log_frame(code, getframe(1), thread)
         if found is None:
             if thread is not None and thread.me.pending and not thread.me.muted and own.instruments.by_id.get(id(code)) is not OURS:
                 thread.place(thread.me)
-            return disable if frames is None and id(code) in own.instruments.by_id else None
+            return disable if not logged and id(code) in own.instruments.by_id else None
         if thread is not None:
             started(thread, found, True, getframe(1))
         return None
@@ -157,8 +163,9 @@ def _starts(own: Monitoring) -> tuple[Any, Any, Any]:
     def on_resume(code: CodeType, offset: int) -> Any:
         thread = inside.get(get_ident())
         found = local.get(id(code)) or own.known(code, getframe(1), thread)
+        logged = log_frame(code, getframe(1), thread)
         if found is None:
-            return disable
+            return None if logged else disable
         if thread is not None:
             # the lowest two bits of RESUME: 0 a start, 1 behind yield, 2 yield from, 3 await
             started(thread, found, code.co_code[offset + 1] & 3 < 2, getframe(1))
