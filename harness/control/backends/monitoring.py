@@ -140,10 +140,9 @@ def _starts(own: Monitoring) -> tuple[Any, Any, Any]:
         if me.pending:
             own.climb.watch(own.tool, frame)
 
-    def log_frame(code: CodeType, frame: FrameType, thread: Thread | None) -> bool:
-        """Are starts logged in this run? Then every one has to be told of, of functions without points too."""
-        if thread is None or thread.frames is None:
-            return False
+    def log_frame(code: CodeType, frame: FrameType, thread: Thread) -> bool:
+        """True: every start has to be told of, of functions without points too."""
+        assert thread.frames is not None
         if not thread.me.muted and own.instruments.by_id.get(id(code)) is not OURS:
             thread.frames.started(thread.me, frame)
         return True
@@ -151,7 +150,7 @@ def _starts(own: Monitoring) -> tuple[Any, Any, Any]:
     def on_start(code: CodeType, offset: int) -> Any:
         thread = inside.get(get_ident())
         found = local.get(id(code)) or own.known(code, getframe(1), thread)
-        logged = log_frame(code, getframe(1), thread)
+        logged = thread is not None and thread.frames is not None and log_frame(code, getframe(1), thread)
         if found is None:
             if thread is not None and thread.me.pending and not thread.me.muted and own.instruments.by_id.get(id(code)) is not OURS:
                 thread.place(thread.me)
@@ -163,7 +162,7 @@ def _starts(own: Monitoring) -> tuple[Any, Any, Any]:
     def on_resume(code: CodeType, offset: int) -> Any:
         thread = inside.get(get_ident())
         found = local.get(id(code)) or own.known(code, getframe(1), thread)
-        logged = log_frame(code, getframe(1), thread)
+        logged = thread is not None and thread.frames is not None and log_frame(code, getframe(1), thread)
         if found is None:
             return None if logged else disable
         if thread is not None:
