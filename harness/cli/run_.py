@@ -30,11 +30,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--replay", metavar="TOKEN|FILE", help="run that schedule again instead of searching")
     shared.add_search(parser, 600)
     parser.add_argument("--seconds", type=shared.seconds, metavar="S", help="time at most")
-    parser.add_argument("--strategy", choices=STRATEGIES, default="portfolio")
+    parser.add_argument("--strategy", choices=STRATEGIES)
     parser.add_argument("--times", type=shared.count, default=None, metavar="N", help="replays (default 5 of what was found, 1 with --replay)")
     parser.add_argument("--fix", default="none", metavar="F", help="a fix in force from the first thread on")
     shared.add_runs(parser)
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="write the schedule as a JSON file too")
+    parser.set_defaults(budget=None, seed=None)  # to be told from those that were given beside --replay
 
 
 def run(options: argparse.Namespace) -> int:
@@ -64,7 +65,7 @@ def _replay(options: argparse.Namespace) -> int:
     of = from_reference(schedule.scenario)
     if options.program and from_arguments(options.program).words != of.words:
         raise UserError(f"--replay: that schedule is of another program: {of.line}")
-    for name in ("module", "fine", "restart", "run_seconds", "mode", "output", "seconds"):
+    for name in ("module", "fine", "restart", "run_seconds", "mode", "output", "seconds", "budget", "seed", "strategy"):
         if getattr(options, name) is not None:
             raise UserError(f"--replay: --{name.replace('_', '-')} is for a search; the token says how it is run")
     options.schedule, options.times = options.replay, options.times or 1
@@ -74,6 +75,7 @@ def _replay(options: argparse.Namespace) -> int:
 def _find(options: argparse.Namespace, command: Command) -> int:
     began = time.monotonic()
     options.scenario, options.threads, options.axis, options.times = command.reference, None, [], options.times or 5
+    options.budget, options.seed, options.strategy = options.budget or 600, options.seed or 0, options.strategy or "portfolio"
     options.no_switch = "fails where main goes on until it waits, without any switch, and not in every order (see controls)"
     with Launcher(command.reference, free=options.mode == "free", jobs=options.jobs, python=shared.interpreter(options)) as launcher:
         seen = controls(launcher, Schedule(command.reference, 1, free=options.mode == "free"), options.fix)
