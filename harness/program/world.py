@@ -16,7 +16,7 @@ from harness.scenario import Scenario
 from harness.states import scan
 from harness.states.kinds import ALL, WITH_TORCH
 
-from . import own
+from . import collected, own
 from .command import Command
 
 
@@ -29,7 +29,8 @@ class ProgramWorld(World):
             [_main], summary=command.line, threads=(1, 1), sequential=False, seconds=command.seconds,
         )  # fmt: skip
         self.free = free
-        self.module: ModuleType = sys.modules["__main__"]
+        tests = collected.modules
+        self.module: ModuleType = tests[0] if tests else sys.modules["__main__"]
         if not loaded:
             return
         torch = own.uses_torch()
