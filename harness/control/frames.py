@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from .controller import Controller
     from .managed import Managed
 
-#: What becomes of a frame. The first three are what the hook's callback answers.
-COMPILED, SKIPPED, RAISED, CACHED, MARKED = "compiled", "skipped", "raised", "from cache", "marked"
+#: What becomes of a frame. The first three are what the hook's callback answers; ``given``: it never did.
+COMPILED, SKIPPED, RAISED, GIVEN, CACHED, MARKED = "compiled", "skipped", "raised", "given", "from cache", "marked"
 
 
 @dataclass
@@ -101,11 +101,11 @@ def _noting(frames: Frames, original: Any) -> Any:
         me = active.managed()
         if me is None or me.controller is not frames.control:
             return original(callback, frame, *rest)
-        seen = frames._note(me, RAISED, frame)
+        seen = frames._note(me, GIVEN, frame)
         try:
             answer = original(callback, frame, *rest)
         except BaseException as error:
-            seen["why"] = type(error).__name__
+            seen["what"], seen["why"] = RAISED, type(error).__name__
             raise
         finally:
             seen["until"] = len(frames.control.log)

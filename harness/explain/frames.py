@@ -16,6 +16,7 @@ SAYS = {
     "compiled": "given to the hook and compiled",
     "skipped": "given to the hook and skipped",
     "raised": "given to the hook, which raised",
+    "given": "given to the hook, which never answered",
     "from cache": "runs from the cache",
     "marked": "skipped, marked before",
 }
