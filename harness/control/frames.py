@@ -52,17 +52,17 @@ class Frames:
     def __init__(self, control: Controller) -> None:
         self.control = control
         self.seen: list[dict[str, Any]] = []  # as :class:`Seen`, which has Python code that would be a place
-        self._given: dict[int, int] = {}  # thread index -> id of the code that it was given last, and runs next
+        self._next: dict[int, int] = {}  # thread index -> id of the code that it runs next, since the hook answered so
         self._made: Any = ()
         self._hook: Any = None
 
     def started(self, me: Managed, frame: FrameType) -> None:
         code = frame.f_code
-        given = self._given.pop(me.index, 0)
+        if self._next.pop(me.index, 0) == id(code):
+            return
         if self._is_made(code):
-            if not given:
-                self._note(me, CACHED, frame)
-        elif not given and self._hook is not None and callable(self._hook()):
+            self._note(me, CACHED, frame)
+        elif self._hook is not None and callable(self._hook()):
             self._note(me, MARKED, frame)
 
     def _is_made(self, code: CodeType) -> bool:
@@ -110,10 +110,11 @@ def _noting(frames: Frames, original: Any) -> Any:
         finally:
             seen["until"] = len(frames.control.log)
         made = getattr(answer, "guarded_code", answer)  # up to 2.5 the answer itself
-        seen["what"] = SKIPPED if getattr(made, "code", None) is None else COMPILED
-        if seen["what"] == SKIPPED:
+        code = getattr(made, "code", None)
+        seen["what"] = SKIPPED if code is None else COMPILED
+        if code is None:
             seen["why"] = str(getattr(answer, "skip_reason", None) or "")
-        frames._given[me.index] = id(frame.f_code)
+        frames._next[me.index] = id(frame.f_code if code is None else code)
         return answer
 
     return __call__
