@@ -58,7 +58,8 @@ class Frames:
 
     def started(self, me: Managed, frame: FrameType) -> None:
         code = frame.f_code
-        if self._next.pop(me.index, 0) == id(code):
+        if self._next.get(me.index) == id(code):  # what the hook's answer leaves may run finalizers before
+            del self._next[me.index]
             return
         if self._is_made(code):
             self._note(me, CACHED, frame)
