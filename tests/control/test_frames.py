@@ -82,7 +82,8 @@ def test_what_became_of_each_frame(reports: tuple[Report, ...]) -> None:
     assert compiled.until > compiled.at, "the compile itself passed points"
     assert all(0 <= seen.at <= seen.until <= len(report.log) for seen in report.frames)
     assert of(report, "inner") == [], "the hook never sees what Dynamo inlines"
-    assert [seen.what for seen in reports[1].frames] == [seen.what for seen in report.frames]
+    given, again = ([(seen.what, seen.function) for seen in one.frames if seen.what != "marked"] for one in reports[1:])
+    assert given == again, "the same frames, whatever else is recorded"
 
 
 def test_a_marked_function_is_told_from_one_that_was_given(reports: tuple[Report, ...]) -> None:
@@ -90,4 +91,4 @@ def test_a_marked_function_is_told_from_one_that_was_given(reports: tuple[Report
     if not hasattr(sys.modules["torch"]._C._dynamo.eval_frame, "get_eval_frame_callback"):
         assert whats == ["skipped"]
     else:
-        assert whats == ["skipped", "marked"], "a graph break in a loop"
+        assert (whats[0], set(whats[1:])) == ("skipped", {"marked"}), "a graph break in a loop"
