@@ -11,7 +11,7 @@ import threading
 import traceback
 from contextlib import ExitStack
 
-from harness.control import active, collect, raw
+from harness.control import active, collector, raw
 from harness.control.controller import Controller
 from harness.control.frames import Frames
 from harness.control.isolate import Isolation
@@ -63,7 +63,7 @@ class Run:
             self.stack.enter_context(fix.apply())
         if job.plain:
             return
-        self.stack.enter_context(collect.on_demand_only())
+        self.stack.enter_context(collector.on_demand_only())
         control.on_switch = teller(lambda message: wire.write(self.report_fd, message))
         self.before = snapshot(world.table.save_restore)
         if job.isolate:

@@ -16,8 +16,8 @@ from typing import Any
 
 from harness.errors import CannotTest, NeedsRestart, UserError
 from harness.oracles.sequential import Sequential
-from harness.scenario.registered import resolve
 from harness.oracles.usual import Usual
+from harness.scenario.registered import resolve
 
 from .connection import Connection
 from .death import kill_session
