@@ -10,7 +10,7 @@ from typing import Any
 
 from harness.errors import CannotTest, NeedsRestart, UserError
 from harness.explain.words import short_path
-from harness.fixes import find_fix
+from harness.fixes import fix_of_a_run
 from harness.program import PREFIX, Command, from_arguments, from_reference
 from harness.program.controls import Controls, controls
 from harness.run.launch import Launcher
@@ -39,7 +39,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    if find_fix(options.fix).processes:
+    if fix_of_a_run(options.fix).processes:
         raise UserError(f"--fix {options.fix}: a program has no bodies that could be processes")
     if options.replay is not None:
         return _replay(options)
@@ -77,7 +77,7 @@ def _find(options: argparse.Namespace, command: Command) -> int:
     options.scenario, options.threads, options.axis, options.times = command.reference, None, [], options.times or 5
     options.budget, options.seed, options.strategy = options.budget or 600, options.seed or 0, options.strategy or "portfolio"
     options.no_switch = "fails where main goes on until it waits, without any switch, and not in every order (see controls)"
-    with Launcher(command.reference, free=options.mode == "free", jobs=options.jobs, python=shared.interpreter(options)) as launcher:
+    with Launcher(command.reference, free=options.mode == "free", jobs=options.jobs, python=shared.interpreter(options), fixes=[options.fix]) as launcher:
         seen = controls(launcher, Schedule(command.reference, 1, free=options.mode == "free"), options.fix)
         if seen.differ and not command.restart:
             raise NeedsRestart(f"{command.line}: two runs without a switch differ ({seen.differ}); use --restart")

@@ -59,8 +59,8 @@ class Run:
             self.stack.enter_context(control.frames.recorded())
         self.stack.enter_context(reported(control, self.findings))
         fix = world.fix(job.fix)
-        if fix is not None and fix.apply is not None:
-            self.stack.enter_context(fix.apply())
+        if fix is not None:
+            self.stack.enter_context(fix.manager())
         if job.plain:
             return
         self.stack.enter_context(collector.on_demand_only())

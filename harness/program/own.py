@@ -9,7 +9,7 @@ from types import ModuleType
 
 from harness.errors import UserError
 from harness.scenario import TORCH_MODULES
-from harness.states.modules import module_code
+from harness.states.modules import module_code, modules_of
 
 from . import collected
 from .command import Command
@@ -42,9 +42,20 @@ def scanned(command: Command) -> list[str]:
             raise UserError(f"--module {name}: the program has not imported it when it starts its first thread")
     if command.modules:
         return list(command.modules)
+    return [*_own(), *(TORCH_MODULES if uses_torch() else ())]
+
+
+def beside(command: Command) -> list[str]:
+    """The program's own modules that ``--module`` leaves out."""
+    if not command.modules:
+        return []
+    looked_into = {module.__name__ for module in (*modules_of(command.modules), *fine(command))}
+    return [name for name in _own() if name not in looked_into]
+
+
+def _own() -> list[str]:
     folders = tuple({os.path.realpath(folder or os.curdir) + os.sep for folder in (sys.path[0], os.getcwd())})
-    own = [name for name, module in list(sys.modules.items()) if _is_own(name, module, folders)]
-    return [*sorted(own), *(TORCH_MODULES if uses_torch() else ())]
+    return sorted(name for name, module in list(sys.modules.items()) if _is_own(name, module, folders))
 
 
 def _is_own(name: str, module: ModuleType | None, folders: tuple[str, ...]) -> bool:

@@ -17,7 +17,8 @@ import sys
 import threading
 import traceback
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from harness.control import active
@@ -80,18 +81,19 @@ def _threads_kept() -> Iterator[None]:
                 thread._handle = new()
 
 
-def main(client: socket.socket, reference: str, free: bool, parent: int) -> None:
+def main(client: socket.socket, reference: str, free: bool, parent: int, fixes: Sequence[str]) -> None:
     """Talks over ``client`` like :mod:`harness.run.zygote`, whose process this is."""
     try:
         command = from_reference(reference)
         signal.signal(signal.SIGINT, signal.default_int_handler)  # as a program has it; no terminal reaches it here
         program = loaded(command)
+        world = partial(ProgramWorld, command, free, fixes)
         if command.restart:
             from .restart import serve_from_the_beginning
 
-            serve_from_the_beginning(client, command, free, parent, program)
+            serve_from_the_beginning(client, command, world, parent, program)
         else:
-            _serve_at_first_thread(client, command, free, parent, program)
+            _serve_at_first_thread(client, command, world, parent, program)
     except (UserError, CannotTest) as error:
         refuse(client, error)
 
@@ -101,14 +103,16 @@ def refuse(client: socket.socket, error: Exception) -> None:
         client.sendall(wire.pack({"error": str(error), "kind": type(error).__name__}))
 
 
-def _serve_at_first_thread(client: socket.socket, command: Command, free: bool, parent: int, program: Callable[[], None]) -> None:
+def _serve_at_first_thread(
+    client: socket.socket, command: Command, make: Callable[[], ProgramWorld], parent: int, program: Callable[[], None]
+) -> None:
     run: Run | None = None
 
     def at_first_thread() -> None:
         nonlocal run
         try:
             faulthandler.cancel_dump_traceback_later()
-            world = ProgramWorld(command, free)
+            world = make()
             assert_single(command)
         except (UserError, CannotTest) as error:
             refuse(client, error)

@@ -29,28 +29,28 @@ class _Server(Zygote):
 
 
 def serve_from_the_beginning(
-    client: socket.socket, command: Command, free: bool, parent: int, program: Callable[[], None]
+    client: socket.socket, command: Command, make: Callable[..., ProgramWorld], parent: int, program: Callable[[], None]
 ) -> None:
     """Raises CannotTest where the program, run once to see, starts no thread."""
-    about = _seen(command, free, program)
-    world = ProgramWorld(command, free, loaded=False)
+    about = _seen(command, make, program)
+    world = make(loaded=False)
     try:
         serve(_Server(client, world), about, parent)
     except _Forked as forked:
         run = forked.run
     else:
         return
-    error = carried_out(program, lambda: begin(run, ProgramWorld(command, free)))
+    error = carried_out(program, lambda: begin(run, make()))
     run.end(error)
 
 
-def _seen(command: Command, free: bool, program: Callable[[], None]) -> dict[str, Any]:
+def _seen(command: Command, make: Callable[[], ProgramWorld], program: Callable[[], None]) -> dict[str, Any]:
     """What the scan finds where the program starts its first thread, from a process that ends there."""
     read_fd, write_fd = os.pipe()
     pid = os.fork()
     if pid == 0:
         try:
-            _rehearse(command, free, program, write_fd)
+            _rehearse(command, make, program, write_fd)
         finally:
             os._exit(1)
     os.close(write_fd)
@@ -66,10 +66,10 @@ def _seen(command: Command, free: bool, program: Callable[[], None]) -> dict[str
     return messages[0]["about"]
 
 
-def _rehearse(command: Command, free: bool, program: Callable[[], None], write_fd: int) -> None:
+def _rehearse(command: Command, make: Callable[[], ProgramWorld], program: Callable[[], None], write_fd: int) -> None:
     def at_first_thread() -> None:
         try:
-            wire.write(write_fd, {"about": ProgramWorld(command, free).about()})
+            wire.write(write_fd, {"about": make().about()})
         except (UserError, CannotTest) as error:
             wire.write(write_fd, {"error": str(error), "kind": type(error).__name__})
         os._exit(0)

@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import importlib
 import sys
+from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
 
 from harness.control import backends
 from harness.control.instrument import Instruments
+from harness.fixes.registry import own_modules
 from harness.run import warm
 from harness.run.world import World
 from harness.scenario import Scenario
@@ -23,7 +25,7 @@ from .command import Command
 class ProgramWorld(World):
     """``loaded`` False: nothing is scanned, since the program begins anew in every run."""
 
-    def __init__(self, command: Command, free: bool, loaded: bool = True) -> None:
+    def __init__(self, command: Command, free: bool, fixes: Sequence[str] = (), loaded: bool = True) -> None:
         self.command = command
         self.scenario = Scenario(
             [_main], summary=command.line, threads=(1, 1), sequential=False, seconds=command.seconds,
@@ -36,7 +38,8 @@ class ProgramWorld(World):
         torch = own.uses_torch()
         if torch:
             importlib.import_module("torch._dynamo")  # what torch.compile would do at its first call
-        self.table = scan(own.scanned(command), own.fine(command), WITH_TORCH if torch else ALL)
+        fine = [*own.fine(command), *own_modules(fixes)]
+        self.table = scan(own.scanned(command), fine, WITH_TORCH if torch else ALL)
         self.instruments = Instruments(self.table, free=free)
         self.backend = backends.make(self.instruments)
         if torch:
@@ -44,6 +47,9 @@ class ProgramWorld(World):
 
     def about(self) -> dict[str, Any]:
         return {**super().about(), "program": self.command.line}
+
+    def _beside(self) -> list[str]:
+        return own.beside(self.command)
 
 
 def _main(shared: Any) -> None:

@@ -205,7 +205,7 @@ def main() -> None:
     adopt_orphans()
     client = socket.socket(fileno=fd)
     if reference.startswith(PREFIX):
-        parent_of_program(client, reference, mode == "free", parent)
+        parent_of_program(client, reference, mode == "free", parent, fixes)
         return
     try:
         world = World(reference, free=mode == "free", points=points or None, fixes=fixes)
@@ -236,10 +236,10 @@ def serve(zygote: Zygote, about: dict[str, Any], parent: int) -> None:
             kill_children()
 
 
-def parent_of_program(client: socket.socket, reference: str, free: bool, parent: int) -> None:
+def parent_of_program(client: socket.socket, reference: str, free: bool, parent: int, fixes: list[str]) -> None:
     from harness.program.parent import main as of_program
 
-    of_program(client, reference, free, parent)
+    of_program(client, reference, free, parent, fixes)
 
 
 if __name__ == "__main__":
