@@ -56,7 +56,7 @@ class Run:
             self.observer.controller = control
         if job.frames:
             control.frames = Frames(control)
-            self.stack.enter_context(control.frames.recorded())
+            self.stack.enter_context(control.frames.recorded(world.backend))
         self.stack.enter_context(reported(control, self.findings))
         fix = world.fix(job.fix)
         if fix is not None:

@@ -127,7 +127,7 @@ def execute(
         if job.isolate:
             control.isolation = Isolation(job.isolate)
         bodies = [_bound(scenario.body(i), shared) for i in range(job.schedule.threads)]
-        with control.frames.recorded() if control.frames is not None else nullcontext():
+        with control.frames.recorded(backend) if control.frames is not None else nullcontext():
             control.run(bodies, job.schedule.first, start)
         after = snapshot(table.save_restore)
         findings += _of_threads(control)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -9,6 +10,7 @@ from ..places import NEEDS_SETTRACE
 
 if TYPE_CHECKING:
     from ..controller import Controller
+    from ..frames import Frames
     from ..instrument import Instruments
     from ..managed import Managed
 
@@ -23,6 +25,10 @@ class Backend(Protocol):
         ...
 
     def leave(self, me: Managed) -> None: ...
+
+    def logging(self, frames: Frames) -> AbstractContextManager[None]:
+        """``frames`` is told what starts in the threads that enter meanwhile. Points and places are the same."""
+        ...
 
     def activate(self, shared: Any) -> None:
         """Set-up is done, and the bodies will be given ``shared``."""

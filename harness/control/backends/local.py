@@ -69,14 +69,13 @@ class Thread:
     last    the last access: (code, offset, ``starts`` at that time)
     """
 
-    __slots__ = ("armed", "calls", "frames", "last", "me", "observer", "place", "point", "starts")
+    __slots__ = ("armed", "calls", "last", "me", "observer", "place", "point", "starts")
 
     def __init__(self, controller: Controller, me: Managed) -> None:
         self.me = me
         self.point = controller.point
         self.place = controller.place
         self.observer = controller.observer
-        self.frames = controller.frames
         self.armed: tuple[FrameType, Act, Any] | None = None
         self.calls: list[tuple[CodeType, int, int]] = []
         self.starts = 0

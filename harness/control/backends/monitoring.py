@@ -16,6 +16,8 @@ at once.
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any
 
@@ -26,11 +28,13 @@ from ..places import Act, Kind
 from . import tool
 from .calls import calls, jumps
 from .climb import Climb
+from .frames_by_events import FrameEvents
 from .local import Local, Thread, pass_points
 from .tool import MONITORING
 
 if TYPE_CHECKING:
     from ..controller import Controller
+    from ..frames import Frames
     from ..instrument import Instruments
     from ..managed import Managed
 
@@ -47,13 +51,14 @@ class Monitoring:
         self._codes: list[CodeType] = []
         self.climb = Climb(self.local)
         self.tool = tool.take(self)
+        self._log: FrameEvents | None = None
 
     def enter(self, controller: Controller, me: Managed) -> None:
         if tool.owner() is not self:
             self.tool = tool.take(self)
         self.inside[me.ident] = Thread(controller, me)
-        if controller.frames is not None:
-            MONITORING.restart_events()  # every start counts, of functions without points too
+        if self._log is not None:
+            self._log.inside[me.ident] = me
 
     def running(self, controller: Controller, me: Managed, frame: FrameType) -> None:
         at: FrameType | None = frame
@@ -64,6 +69,17 @@ class Monitoring:
 
     def leave(self, me: Managed) -> None:
         self.inside.pop(me.ident, None)
+        if self._log is not None:
+            self._log.inside.pop(me.ident, None)
+
+    @contextmanager
+    def logging(self, frames: Frames) -> Iterator[None]:
+        self._log = FrameEvents(frames)
+        try:
+            yield
+        finally:
+            self._log.close()
+            self._log = None
 
     def activate(self, shared: Any) -> None:
         before = self.instruments.reach
@@ -140,21 +156,13 @@ def _starts(own: Monitoring) -> tuple[Any, Any, Any]:
         if me.pending:
             own.climb.watch(own.tool, frame)
 
-    def log_frame(code: CodeType, frame: FrameType, thread: Thread) -> bool:
-        """True: every start has to be told of, of functions without points too."""
-        assert thread.frames is not None
-        if not thread.me.muted and own.instruments.by_id.get(id(code)) is not OURS:
-            thread.frames.started(thread.me, frame)
-        return True
-
     def on_start(code: CodeType, offset: int) -> Any:
         thread = inside.get(get_ident())
         found = local.get(id(code)) or own.known(code, getframe(1), thread)
-        logged = thread is not None and thread.frames is not None and log_frame(code, getframe(1), thread)
         if found is None:
             if thread is not None and thread.me.pending and not thread.me.muted and own.instruments.by_id.get(id(code)) is not OURS:
                 thread.place(thread.me)
-            return disable if not logged and id(code) in own.instruments.by_id else None
+            return disable if id(code) in own.instruments.by_id else None
         if thread is not None:
             started(thread, found, True, getframe(1))
         return None
@@ -162,9 +170,8 @@ def _starts(own: Monitoring) -> tuple[Any, Any, Any]:
     def on_resume(code: CodeType, offset: int) -> Any:
         thread = inside.get(get_ident())
         found = local.get(id(code)) or own.known(code, getframe(1), thread)
-        logged = thread is not None and thread.frames is not None and log_frame(code, getframe(1), thread)
         if found is None:
-            return None if logged else disable
+            return disable
         if thread is not None:
             # the lowest two bits of RESUME: 0 a start, 1 behind yield, 2 yield from, 3 await
             started(thread, found, code.co_code[offset + 1] & 3 < 2, getframe(1))

@@ -8,6 +8,8 @@ and reported at the next event of the same frame, when it has happened.
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
@@ -20,9 +22,11 @@ from ..instrument import OURS
 from ..look import makes_generator
 from ..places import Act, Kind
 from ..raw import get_ident
+from .frames_by_trace import logged
 
 if TYPE_CHECKING:
     from ..controller import Controller
+    from ..frames import Frames
     from ..instrument import Instrumented, Instruments
     from ..managed import Managed
 
@@ -32,9 +36,11 @@ _MISSING: Any = object()
 class SetTrace:
     def __init__(self, instruments: Instruments) -> None:
         self.instruments = instruments
+        self._frames: Frames | None = None
 
     def enter(self, controller: Controller, me: Managed) -> None:
-        sys.settrace(_tracer(controller, me, self.instruments))
+        trace = _tracer(controller, me, self.instruments)
+        sys.settrace(trace if self._frames is None else logged(trace, self._frames, me))
 
     def running(self, controller: Controller, me: Managed, frame: FrameType) -> None:
         at: FrameType | None = frame
@@ -48,13 +54,21 @@ class SetTrace:
     def leave(self, me: Managed) -> None:
         sys.settrace(None)
 
+    @contextmanager
+    def logging(self, frames: Frames) -> Iterator[None]:
+        self._frames = frames
+        try:
+            yield
+        finally:
+            self._frames = None
+
     def activate(self, shared: Any) -> None:
         self.instruments.activate(shared)
 
 
 def _tracer(controller: Controller, me: Managed, instruments: Instruments) -> Any:
     by_id, resolve = instruments.by_id, instruments.resolve
-    point, place, observer, frames = controller.point, controller.place, controller.observer, controller.frames
+    point, place, observer = controller.point, controller.place, controller.observer
 
     def on_call(frame: FrameType, event: str, arg: Any) -> Any:
         if me.borrowed:
@@ -65,8 +79,6 @@ def _tracer(controller: Controller, me: Managed, instruments: Instruments) -> An
             found = resolve(code, frame, me)
         if found is OURS or me.muted:
             return None
-        if frames is not None:
-            frames.started(me, frame)
         me.calls += 1
         me.places += 1
         if me.pending:

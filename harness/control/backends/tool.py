@@ -1,4 +1,4 @@
-"""The one ``sys.monitoring`` tool of this process, and which back-end has it."""
+"""The ``sys.monitoring`` tool of this process, and which back-end has it."""
 
 from __future__ import annotations
 
@@ -37,6 +37,13 @@ def take(backend: Monitoring) -> int:
     MONITORING.set_events(_id, backend.everywhere())
     MONITORING.restart_events()  # what the last one disabled
     return _id
+
+
+def another(name: str) -> int:
+    """A tool beside it, for who gives it back with ``free_tool_id``."""
+    number = _free()
+    MONITORING.use_tool_id(number, name)
+    return number
 
 
 def _free() -> int:
