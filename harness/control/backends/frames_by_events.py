@@ -1,4 +1,4 @@
-"""What the log of frames hears on Python 3.12 and later: a tool of its own.
+"""What the log of frames hears on Python 3.12 and later, by the second tool.
 
 It wants every start told of. What one tool asks for, disables or restarts is not another's, so points and places are
 those of a run without the log.
@@ -26,7 +26,7 @@ class FrameEvents:
     def __init__(self, frames: Frames) -> None:
         self.inside: dict[int, Managed] = {}
         self._frames = frames
-        self._tool = tool.another("harness frames")
+        self._tool = tool.second()
         of = MONITORING.events
         callbacks = {of.PY_START: self._start(), of.PY_RETURN: self._return(), of.PY_UNWIND: self._unwind()}
         callbacks[of.PY_RESUME] = callbacks[of.PY_START]
@@ -38,7 +38,6 @@ class FrameEvents:
     def close(self) -> None:
         MONITORING.set_events(self._tool, 0)
         MONITORING.set_local_events(self._tool, self._frames.callback, 0)
-        MONITORING.free_tool_id(self._tool)
 
     def _start(self) -> Any:
         inside, frames, get_ident, getframe = self.inside, self._frames, raw.get_ident, sys._getframe

@@ -131,7 +131,7 @@ class Monitoring:
             return None
         local = self.local[id(code)] = Local(found)
         self._codes.append(code)
-        MONITORING.set_local_events(self.tool, code, local.events)
+        tool.watch(code, local.events)
         return local
 
 
