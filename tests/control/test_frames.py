@@ -32,6 +32,9 @@ def broken(x):
         x = x - 1
     return x
 
+def refused(x):
+    return x * 3
+
 def body(shared):
     import torch._dynamo
     from torch._dynamo.utils import counters
@@ -42,6 +45,12 @@ def body(shared):
         return module.forward
     one, other = torch.compile(graph, backend=backend), torch.compile(broken, backend=backend)
     results = [f(torch.ones(2)).tolist() for f in (one, one, other, other)]
+    def refuse(module, inputs):
+        raise ValueError("no")
+    try:
+        torch.compile(refused, backend=refuse)(torch.ones(2))
+    except torch._dynamo.exc.BackendCompilerFailed:
+        results.append("refused")
     return [results, made, {name: dict(counters[name]) for name in ("frames", "stats")}]
 
 import torch
@@ -69,14 +78,17 @@ def test_it_changes_nothing(reports: tuple[Report, ...]) -> None:
     assert without.outcome == "ok", without.message
     assert not without.frames
     assert without.results[0][2]["frames"]["ok"] >= 1
+    assert without.results[0][0][-1] == "refused"
     for with_it in reports[1:]:
         assert with_it.frames
         assert with_it.digest == without.digest
+        assert with_it.log == without.log, "places too: Dynamo walks the stack, and a frame of ours would be one step more"
         assert with_it.results == without.results
 
 
 def test_what_became_of_each_frame(reports: tuple[Report, ...]) -> None:
     report = reports[2]
+    assert [(seen.what, seen.why) for seen in of(report, "refused")] == [("raised", "BackendCompilerFailed")]
     assert [seen.what for seen in of(report, "graph")] == ["compiled", "from cache"]
     compiled = of(report, "graph")[0]
     assert compiled.until > compiled.at, "the compile itself passed points"
