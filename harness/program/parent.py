@@ -36,6 +36,7 @@ from .one import Run
 from .start import loaded
 from .world import ProgramWorld
 
+_NO_SUCH_TEST = 4  # pytest's "usage error"
 _PREFIX_SECONDS = 600.0  # for what comes before the first thread
 
 
@@ -128,7 +129,7 @@ def _serve_at_first_thread(
     faulthandler.dump_traceback_later(_PREFIX_SECONDS, exit=True)
     error = carried_out(program, at_first_thread)
     if run is None:
-        raise CannotTest(nothing_started(command, error))
+        raise nothing_started(command, error)
     run.end(error)
 
 
@@ -165,16 +166,18 @@ def assert_single(command: Command) -> None:
         ) from None
 
 
-def nothing_started(command: Command, error: BaseException | None) -> str:
+def nothing_started(command: Command, error: BaseException | None) -> CannotTest | UserError:
     """Why there is nothing to schedule."""
     if failed:
         test, raised = failed[0]
-        return f"{command.line}: fails without any thread: {test}: {type(raised).__name__}: {text_of(raised)}"
+        return CannotTest(f"{command.line}: fails without any thread: {test}: {type(raised).__name__}: {text_of(raised)}")
     if error is None or (isinstance(error, SystemExit) and error.code in (None, 0)):
-        return f"{command.line}: it started no thread, so there is nothing to schedule"
+        return CannotTest(f"{command.line}: it started no thread, so there is nothing to schedule")
+    if isinstance(error, Failed) and error.status == _NO_SUCH_TEST:
+        return UserError(f"{command.line}: {error}: no such file or test, or an option that it does not know")
     if isinstance(error, Failed):
-        return f"{command.line}: {error}, and no test started a thread"
-    return f"{command.line}: fails before it starts a thread: {type(error).__name__}: {text_of(error)}"
+        return CannotTest(f"{command.line}: {error}, and no test started a thread")
+    return CannotTest(f"{command.line}: fails before it starts a thread: {type(error).__name__}: {text_of(error)}")
 
 
 __all__ = ["assert_single", "begin", "carried_out", "main", "nothing_started", "refuse"]

@@ -76,5 +76,6 @@ def _rehearse(command: Command, make: Callable[[], ProgramWorld], program: Calla
 
     faulthandler.dump_traceback_later(command.seconds, exit=True)
     error = carried_out(program, at_first_thread)
-    wire.write(write_fd, {"error": nothing_started(command, error), "kind": "CannotTest"})
+    why = nothing_started(command, error)
+    wire.write(write_fd, {"error": str(why), "kind": type(why).__name__})
     os._exit(0)
