@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from textwrap import dedent
 
 import pytest
 
@@ -83,6 +84,76 @@ def test_what_is_no_matter_of_timing(program: Program, harness: Harness, source:
     found, out, err = harness("run", "--", "python", "gone.py" if source is None else "prog.py")
     assert (found, out, err.count("\n")) == (status, "", 1)
     assert says in err
+
+
+def test_tests_that_are_not_there(program: Program, harness: Harness) -> None:
+    status, out, err = harness("run", "--", "pytest", "nowhere.py")
+    assert (status, out) == (2, "")
+    assert "no such file" in err
+
+
+def test_arguments_a_daemon_and_what_main_raises(program: Program, harness: Harness) -> None:
+    program(
+        "prog.py",
+        """
+        import sys, threading
+        ready, value = False, None
+        def fill(word):
+            global ready, value
+            ready = True
+            value = str(word)
+        def main(words):
+            assert words == ["a b", "--x"]
+            threading.Thread(target=fill, args=words[:1], daemon=True).start()
+            if ready and value is None:
+                raise LookupError("no value")
+        if __name__ == "__main__":
+            main(sys.argv[1:])
+        """,
+    )
+    status, out, _ = harness("run", "--json", "--times", "1", "--", "python", "prog.py", "a b", "--x")
+    data = json.loads(out)
+    assert (status, data["signature"], data["state"]) == (1, "LookupError: no value [main]", "__main__.ready")
+    status, out, _ = harness("replay", data["token"], "--times", "2", "--json")
+    assert (status, json.loads(out)["same"]) == (1, 2)
+
+
+def test_unittest(program: Program, harness: Harness) -> None:
+    program(
+        "test_it.py",
+        "import unittest\n" + dedent(LOST)
+        + "class Case(unittest.TestCase):\n    def test_run(self):\n        run(1)\nif __name__ == '__main__':\n    unittest.main()\n",
+    )  # fmt: skip
+    for words, state in ((("test_it.py",), "__main__.total"), (("-m", "unittest", "test_it"), "test_it.total")):
+        status, out, _ = harness("run", "--json", "--times", "1", "--", "python", *words)
+        assert (status, json.loads(out)["state"]) == (1, state)
+
+
+def test_a_fix_of_the_users_own(program: Program, harness: Harness) -> None:
+    """In force from the first thread on: what a thread looks up when it runs is replaced."""
+    program("prog.py", LOST.replace("target=add", "target=lambda n: add(n)") + "    if __name__ == '__main__':\n        run(1)\n")
+    program(
+        "fixes.py",
+        """
+        import contextlib, sys, threading
+        @contextlib.contextmanager
+        def one_at_a_time():
+            main, lock = sys.modules["__main__"], threading.Lock()
+            add = main.add
+            def locked(n):
+                with lock:
+                    add(n)
+            main.add = locked
+            yield
+            main.add = add
+        """,
+    )
+    counts = {}
+    for fix in ("none", "fixes.py:one_at_a_time"):
+        status, out, err = harness("run", "--json", "--times", "1", "--budget", "30", "--fix", fix, "--", "python", "prog.py")
+        data = json.loads(out)
+        counts[fix] = (status, err, data["outcome"])
+    assert counts == {"none": (1, "", "error"), "fixes.py:one_at_a_time": (0, "", "ok")}
 
 
 def test_a_failure_of_one_order_only_is_one_of_timing(program: Program, harness: Harness) -> None:
