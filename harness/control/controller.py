@@ -17,6 +17,7 @@ from .blocked import WaitReport, describe, in_c
 from .dummy import forget_dummy
 from .frames import Frames
 from .isolate import Isolation
+from .made import Made
 from .managed import Gate, Managed, Status, ThreadGate
 
 
@@ -58,6 +59,7 @@ class Controller:
         self.attached = False
         #: ids of locks with which threading starts and ends threads; that two threads use them is no news
         self.plumbing: set[int] = set()
+        self.made = Made()
         self.threads: list[Managed] = []
         self.by_name: dict[str, Managed] = {}
         self.by_ident: dict[int, Managed] = {}

@@ -14,6 +14,7 @@ from harness.states.flow import Flow
 from harness.states.kinds import KINDS, Found
 from harness.states.scan import complete, sites_among
 
+from .made import Told, told_of
 from .places import Act, acts
 from .reach import Reach
 from .shield import shield
@@ -23,10 +24,14 @@ if TYPE_CHECKING:
 
 
 class Instrumented(NamedTuple):
+    """``told`` is called when the function starts; ``bare``: there is nothing else in it."""
+
     sites: CodeSites
     acts: dict[int, Act]
     entry: tuple[str, ...]
     exit: tuple[str, ...]
+    told: Told | None = None
+    bare: bool = False
 
 
 #: Code of the controller's own (a cooperative lock stands for one in C): its start is no place of the program's.
@@ -101,6 +106,7 @@ class Instruments:
             self.by_id[id(code)] = OURS
             self._kept.append(code)
             return OURS
+        told = told_of(code)
         found = self._by_key.get((code.co_filename, code.co_name, code.co_firstlineno))
         if found is not None and code != found.sites.code:
             with shield():
@@ -109,13 +115,22 @@ class Instruments:
             before = found
             with shield():
                 found = self._reach_into(code, frame, me, found)
-            if found is None and self.reach.containers and code.co_argcount:
+            if found is None and told is None and self.reach.containers and code.co_argcount:
                 return None
             if found is not before:
                 self._reached.add(id(code))
+        if told is not None:
+            self._reached.add(id(code))  # set-up may make it of more interest than that
+            with shield():
+                found = self._telling(found, code, told)
         self.by_id[id(code)] = found
         self._kept.append(code)
         return found
+
+    def _telling(self, found: Instrumented | None, code: CodeType, told: Told) -> Instrumented:
+        if found is None:
+            return Instrumented(CodeSites("", code.co_name, code), {}, (), (), told, bare=True)
+        return found._replace(told=told)
 
     def _rewritten(self, code: CodeType, sites: CodeSites) -> Instrumented:
         """Code that Dynamo made from a known function: same place in the file, other instructions."""

@@ -12,6 +12,8 @@ from contextlib import contextmanager
 
 from ._compiled_calls import around_compiled_calls
 
+LOCK = True
+
 
 @contextmanager
 def call_lock() -> Iterator[None]:

@@ -11,6 +11,8 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 from ._compiled_calls import around_compiled_calls
 
+LOCK = True
+
 
 @contextmanager
 def first_call_lock() -> Iterator[None]:

@@ -24,6 +24,7 @@ class Fix:
     """apply      a context manager without arguments: in force inside, gone outside
     elsewhere  runs are made in another release of torch (and ``apply`` is None)
     late       it is put in force after set-up, when functions have been wrapped already
+    lock       it lets one thread at a time through
     processes  each body runs in a process of its own (and ``apply`` is None)
     summary    the first line of its documentation
     """
@@ -34,6 +35,7 @@ class Fix:
     processes: bool = False
     late: bool = False
     elsewhere: bool = False
+    lock: bool = False
 
     def manager(self) -> AbstractContextManager[object]:
         """To be entered. Raises UserError where what the fix gives is none; whatever the fix raises."""
@@ -60,7 +62,7 @@ def find_fix(name: str) -> Fix:
     if name in fix_names():
         module = importlib.import_module(f"harness.fixes.{name}")
         summary = (module.__doc__ or "").strip().splitlines()[0]
-        flags = {name.lower(): getattr(module, name, False) for name in ("PROCESSES", "LATE", "ELSEWHERE")}
+        flags = {name.lower(): getattr(module, name, False) for name in ("PROCESSES", "LATE", "ELSEWHERE", "LOCK")}
         return Fix(name, summary, getattr(module, name, None), **flags)
     head, colon, attribute = name.partition(":")
     if not colon and name.endswith(".py"):

@@ -15,6 +15,8 @@ from ._compiled_calls import around_compiled_calls
 from ._replaced import replaced
 from ._traces import around_traces, within
 
+LOCK = True
+
 
 @contextmanager
 def trace_lock() -> Iterator[None]:

@@ -1,55 +1,35 @@
 """A run's outcome must be one that *some* sequential order gives: all of thread 1, then all of thread 2, or the reverse.
 
-The orders are run when the first outcome is to be judged, once for each choice of threads, axes and fix, and kept. What
-two orders give differently may come out either way, but not mixed.
+What two orders give differently may come out either way, but not mixed.
 
 Said nothing about: runs that failed anyway; runs in which a collection ran code of the program (in the orders, none
-does); more than four threads (there are 120 orders of five); and, where the scenario leaves it open, programs whose
-threads wait for each other, since those have no sequential order.
+does); more than four threads; and, where the scenario leaves it open, programs whose threads wait for each other, since
+those have no sequential order.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
-from dataclasses import replace
-from itertools import pairwise, permutations
 from typing import Any
 
-from harness.control.actions import HandOver
 from harness.run.job import Job
 from harness.run.outcome import Finding
-from harness.schedule.schedule import Directive, Schedule
 
-MOST_THREADS = 4
+from .orders import MOST_THREADS, Orders, name_of, orders
+
 Left = dict[str, str]
 
 
-def orders(schedule: Schedule) -> list[Schedule]:
-    """One schedule for each order in which the threads can run, each to its end; what the default rule does is not said."""
-    made = []
-    for order in permutations(range(schedule.threads)):
-        directives = tuple(
-            Directive(f"T{ended}", "end", 1, HandOver(f"T{following}"))
-            for place, (ended, following) in enumerate(pairwise(order))
-            if following != min(order[place + 1 :])
-        )
-        made.append(replace(schedule, first=order[0], directives=directives))
-    return made
-
-
 class Sequential:
-    """``run(job)`` makes one run and gives its report as plain data. ``wanted``: None leaves it to the program."""
+    """``wanted``: None leaves it to the program."""
 
-    def __init__(self, run: Callable[[Job], dict[str, Any]], wanted: bool | None) -> None:
-        self._run = run
+    def __init__(self, orders: Orders, wanted: bool | None) -> None:
+        self._orders = orders
         self._wanted = wanted
-        self._known: dict[str, list[tuple[str, Left]]] = {}
 
     def judge(self, job: Job, report: dict[str, Any]) -> None:
         """Adds a finding to the report where no sequential order leaves what this run left."""
         left = report.get("after")
-        if self._wanted is False or left is None or report["findings"] or job.schedule.threads > MOST_THREADS:
+        if self._wanted is False or left is None or _other(report) or job.schedule.threads > MOST_THREADS:
             return
         if any(made["ran"] for made in report.get("collections", ())):
             return
@@ -68,26 +48,18 @@ class Sequential:
         report["findings"].append(finding.to_json())
 
     def _allowed(self, job: Job) -> list[tuple[str, Left]]:
-        schedule = job.schedule
-        key = json.dumps([schedule.threads, schedule.axes, schedule.free, job.fix, job.isolate], sort_keys=True)
-        if key not in self._known:
-            self._known[key] = []  # while they are run, nothing is judged
-            found = []
-            for order in orders(schedule):
-                report = self._run(Job(order, job.fix, isolate=job.isolate))
-                if self._wanted is None and any(point.startswith("block:") for point in report.get("keys", ())):
-                    return []
-                if not report["findings"] and report.get("after") is not None:
-                    found.append((_name(order, report), report["after"]))
-            self._known[key] = found
-        return self._known[key]
+        found = []
+        for order, report in self._orders.reports(job, orders(job.schedule)):
+            if self._wanted is None and any(point.startswith("block:") for point in report["keys"]):
+                return []
+            if not report["findings"] and report["after"] is not None:
+                found.append((name_of(order, report), report["after"]))
+        return found
 
 
-def _name(order: Schedule, report: dict[str, Any]) -> str:
-    log, keys = report["log"], report["keys"]
-    ended = [f"T{log[i]}" for i in range(0, len(log), 3) if keys[log[i + 1]] == "end"]
-    last = [f"T{i}" for i in range(order.threads) if f"T{i}" not in ended]
-    return " then ".join(ended + last)
+def _other(report: dict[str, Any]) -> bool:
+    """Did it fail otherwise? A graph that changed may be seen in a value as well."""
+    return any(finding["kind"] not in ("graph changed", "not compiled") for finding in report["findings"])
 
 
 def _differing(one: Left, other: Left) -> list[str]:

@@ -230,6 +230,7 @@ def report_of(
         "accesses": accesses,
         "collections": [asdict(made) for made in control.collections],
         "frames": control.frames.seen if control.frames is not None else [],
+        "made": control.made.told(),
         "digest": digest.hexdigest()[:16],
         "seconds": seconds,
         "rss_mb": 0.0,

@@ -12,6 +12,7 @@ from typing import Any
 
 from harness.control import install
 from harness.errors import CannotTest, UserError
+from harness.oracles.orders import Orders
 from harness.oracles.sequential import Sequential
 
 from .execute import execute
@@ -43,7 +44,7 @@ class InlineRunner:
             self.close()
             raise
         self.about: dict[str, Any] = self.world.about()
-        self._sequential = Sequential(self._plain, self.world.scenario.compares)
+        self._sequential = Sequential(Orders(self._plain), self.world.scenario.compares)
         self.restored = frozenset(self.about["save_restore"])
         self.fewest: int = self.about["threads"][0]
         self.bodies: int = self.about["bodies"]

@@ -15,6 +15,8 @@ from types import TracebackType
 from typing import Any
 
 from harness.errors import CannotTest, NeedsRestart, UserError
+from harness.oracles.compiled import Compiled
+from harness.oracles.orders import Orders
 from harness.oracles.sequential import Sequential
 from harness.oracles.usual import Usual
 from harness.scenario.registered import resolve
@@ -67,8 +69,10 @@ class Launcher:
         self.about = self._start()
         if self.about["fork_after_setup"]:
             self._stages = Stages(self._open, self._pump)
-        self._sequential = Sequential(self._plain, self.about["compares"])
-        self._usual = Usual(self._plain, "program" in self.about)
+        orders = Orders(self._plain)
+        self._oracles: list[Sequential | Compiled | Usual] = [
+            Compiled(orders), Sequential(orders, self.about["compares"]), Usual(self._plain, "program" in self.about),
+        ]  # fmt: skip
         self._jobs: dict[int, Job] = {}
         self.restored = frozenset(self.about["save_restore"])
         self.fewest: int = self.about["threads"][0]
@@ -154,8 +158,8 @@ class Launcher:
     def wait(self, number: int) -> Report:
         """The report of a run that was started. Raises UserError when its set-up or fix raised."""
         job, data = self._jobs[number], self._data(number)
-        self._sequential.judge(job, data)
-        self._usual.judge(job, data)
+        for oracle in self._oracles:
+            oracle.judge(job, data)
         return Report.from_json(data, self.about["expect"])
 
     def _data(self, number: int) -> dict[str, Any]:

@@ -78,6 +78,8 @@ class hook_off:
 
 def hide_from_dynamo() -> None:
     """Dynamo's frame hook is handed our callbacks (Python 3.11) and our locks' methods: tell it to skip them."""
+    import harness.search.online  # noqa: F401 (a run imports it where it needs it, which would be too late)
+
     shield.use(hook_off)
     skip = getattr(sys.modules["torch._dynamo.eval_frame"], "skip_code", None)
     if skip is None:
@@ -89,7 +91,9 @@ def hide_from_dynamo() -> None:
 
 
 def _skip(value: Any, skip: Any, module: str, seen: set[int]) -> None:
-    if id(value) in seen or getattr(value, "__module__", None) != module:
+    home = getattr(value, "__module__", None)
+    # What ``NamedTuple`` makes a class with says that it is of a module that there isn't.
+    if id(value) in seen or (home != module and not str(home).startswith("namedtuple_")):
         return
     seen.add(id(value))
     if isinstance(value, type):

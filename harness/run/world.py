@@ -19,6 +19,7 @@ from harness.scenario.load import load
 from harness.scenario.validate import require_modules
 from harness.states import Table, scan
 from harness.states.scan import modules_of
+from harness.states.values import there_is
 
 
 class World:
@@ -46,7 +47,7 @@ class World:
         self._looked_into = fine
         self.table: Table = scan(self.scenario.modules, fine, points or self.scenario.kinds, self.scenario.entries)
         if self.scenario.leaks is not None:
-            self.table.save_restore = [state for state in self.table.save_restore if state in self.scenario.leaks]
+            self.table.save_restore = sorted(filter(there_is, set(self.scenario.leaks)))
         self.instruments = Instruments(self.table, free=free)
         self.backend = backends.make(self.instruments)
         if self.scenario.needs_torch:

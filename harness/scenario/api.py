@@ -88,8 +88,8 @@ class Scenario:
         The outcome by which this scenario fails, where it is not an error ("state leaked", say): a finding of
         that kind is named as the run's outcome before all others.
     leaks
-        The process-wide states that must be as before when all is over, by full name; those that this release lacks are
-        passed over. Default: every state that some function saves and later puts back.
+        The process-wide states that must be as before when all is over, by full name (settings of torch too); those that
+        this release lacks are passed over. Default: every state that some function saves and later puts back.
     seconds
         A run that takes longer than this is a ``hang``. It decides nothing else.
 

@@ -37,9 +37,16 @@ def fetch(state: str) -> Any:
             raise LookupError(state) from None
     owner, name = _owner(state)
     space = vars(owner) if hasattr(owner, "__dict__") else {}
-    if name not in space:
-        raise LookupError(state)
-    return space[name]
+    if name in space:
+        return space[name]
+    if any(kind.__name__ == "ConfigModule" for kind in type(owner).__mro__) and hasattr(owner, name):
+        return getattr(owner, name)  # torch's settings stand elsewhere
+    raise LookupError(state)
+
+
+def there_is(state: str) -> bool:
+    """Is there something of that name to look at, now?"""
+    return fetch_or_unset(state) is not UNSET
 
 
 def fetch_or_unset(state: str) -> Any:

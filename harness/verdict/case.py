@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import metadata
 from typing import Any
 
@@ -58,7 +58,8 @@ def judged(
     rows = []
     for fix in fixes:
         if not fix.elsewhere:
-            rows.append(judge(launcher, base, fix, control, budget=budget, seed=seed, progress=progress(fix.name)))
+            verdict = judge(launcher, base, fix, control, budget=budget, seed=seed, progress=progress(fix.name))
+            rows.append(_on_cuda(verdict, fix, base))
             continue
         try:
             with newer(launcher) as other:
@@ -70,6 +71,15 @@ def judged(
         except UserError as error:
             rows.append(Verdict(fix.name, "untested", 0, 0, str(error), "no run"))
     return Judged(Case(base.scenario, base.axes), launcher.about["torch"], control, rows)
+
+
+def _on_cuda(verdict: Verdict, fix: Fix, base: Schedule) -> Verdict:
+    """A lock that holds on a CPU: on CUDA a checkpoint's recompute runs in a thread of the autograd engine, which takes
+    the lock while the thread in backward has it."""
+    if not fix.lock or verdict.verdict != "holds" or base.axes.get("recompute") == "engine":
+        return verdict
+    says = "; for CUDA untested: there a recompute runs in an engine thread (flag.checkpoint --axis recompute=engine)"
+    return replace(verdict, rests_on=verdict.rests_on + says)
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from textwrap import dedent
 import pytest
 from support.programs import write
 
-from harness.oracles.sequential import orders
+from harness.oracles.orders import orders
 from harness.run.inline import InlineRunner
 from harness.run.job import Job
 from harness.run.launch import Launcher

@@ -13,7 +13,8 @@ from harness.fixes import find_fix, fix_of_a_run
 from harness.run.launch import Launcher
 from harness.schedule import Schedule
 from harness.verdict import control_arm, judge
-from harness.verdict.case import newer
+from harness.verdict.case import _on_cuda, newer
+from harness.verdict.judge import Verdict
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 RACY, SAFE = str(EXAMPLES / "fail" / "lost_update.py"), str(EXAMPLES / "success" / "lost_update.py")
@@ -65,3 +66,19 @@ def test_a_table(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
 def test_mistakes(more: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", RACY, *more]) == 2
     assert says in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("fix", "verdict", "axes", "remarked"),
+    [
+        ("trace_lock", "holds", {}, True),
+        ("trace_lock", "holds", {"recompute": "here"}, True),
+        ("trace_lock", "holds", {"recompute": "engine"}, False),
+        ("trace_lock", "fails", {}, False),
+        ("thread_local_fx", "holds", {}, False),
+    ],
+)
+def test_a_lock_is_untested_for_cuda_without_the_engines_thread(fix: str, verdict: str, axes: dict, remarked: bool) -> None:
+    given = _on_cuda(Verdict(fix, verdict, 1, 1, "", "all pass"), find_fix(fix), Schedule("s", 2, axes=axes))
+    assert ("for CUDA untested" in given.rests_on) == remarked
+    assert given.verdict == verdict

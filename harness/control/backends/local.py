@@ -23,12 +23,13 @@ class Local:
     events   the local events it needs at all times
     """
 
-    __slots__ = ("_calls", "_jumps", "acts", "by_call", "entry", "events", "exit", "fine", "watched")
+    __slots__ = ("_calls", "_jumps", "acts", "by_call", "entry", "events", "exit", "fine", "told", "watched")
 
     def __init__(self, found: Instrumented) -> None:
         self.acts = found.acts
         self.entry = found.entry
         self.exit = found.exit
+        self.told = found.told
         self.fine = found.sites.fine
         self.watched: dict[int, Act | None] = {}
         reported = [act for act in found.acts.values() if _is_reported(act)]

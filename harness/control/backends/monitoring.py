@@ -149,6 +149,8 @@ def _starts(own: Monitoring) -> tuple[Any, Any, Any]:
             me.places += 1
             if me.pending:
                 thread.place(me)
+        if found.told is not None:
+            found.told(me, frame)
         if found.entry:
             pass_points(thread, found.entry, frame)
             if checks:

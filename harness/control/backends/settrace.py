@@ -83,7 +83,9 @@ def _tracer(controller: Controller, me: Managed, instruments: Instruments) -> An
         me.places += 1
         if me.pending:
             place(me)
-        if found is None:
+        if found is not None and found.told is not None:
+            found.told(me, frame)
+        if found is None or found.bare:
             return _gives_back(me, frame) if me.borrowed else None
         frame.f_trace_lines = False
         frame.f_trace_opcodes = True

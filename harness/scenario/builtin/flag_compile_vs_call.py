@@ -10,8 +10,6 @@ from typing import Any
 
 from harness.scenario import TORCH_MODULES, Axes, Scenario
 
-from ._counting import Counting
-from ._each import each
 from ._rehearse import rehearse
 
 
@@ -22,8 +20,7 @@ class Shared:
         import torch
 
         self.x = torch.ones(4, requires_grad=axes.get("gradient", True))
-        self.backend = Counting(axes["threads"])
-        self.compiled = torch.compile(affine, backend=self.backend)
+        self.compiled = torch.compile(affine, backend="eager")
         self.compiled(self.x)
 
 
@@ -42,14 +39,9 @@ def compiler(shared: Shared) -> list[float]:
     return [round(value, 4) for value in out.tolist()]
 
 
-def caller(shared: Shared) -> dict[str, Any]:
-    out = shared.compiled(shared.x).tolist()
-    return {"out": out, "compiled runs": shared.backend.mine()}
-
-
-def check(shared: Shared, results: list[Any]) -> None:
-    each(results[0::2], [0.8415] * 4, "numbers")
-    each(results[1::2], {"out": [3.0] * 4, "compiled runs": 1}, "call")
+def caller(shared: Shared) -> list[float]:
+    out: list[float] = shared.compiled(shared.x).tolist()
+    return out
 
 
 def prepare() -> None:
@@ -65,7 +57,7 @@ SCENARIO = Scenario(
     setup=Shared,
     fork_after_setup=True,
     prepare=prepare,
-    check=check,
+    sequential=True,
     summary="an AOT compile in one thread, a warm compiled call in another",
     modules=TORCH_MODULES,
 )

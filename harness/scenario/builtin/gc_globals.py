@@ -13,7 +13,6 @@ from typing import Any
 
 from harness.scenario import TORCH_MODULES, Axes, Scenario
 
-from ._each import each
 from ._rehearse import rehearse
 
 
@@ -50,10 +49,6 @@ def compiler(shared: Shared) -> list[float]:
     return torch.compile(scaled, backend="eager")(shared.x, globals()).tolist()
 
 
-def check(shared: Shared, results: list[Any]) -> None:
-    each(results, [3.0] * 4, "numbers")
-
-
 def collect(shared: Shared) -> None:
     gc.collect()
 
@@ -63,7 +58,7 @@ SCENARIO = Scenario(
     setup=Shared,
     fork_after_setup=True,
     prepare=lambda: rehearse(Shared, [compiler, collect]),
-    check=check,
+    sequential=True,
     summary="a compile that goes through a module's globals, from which a collection takes names",
     modules=TORCH_MODULES,
     fine=["torch._dynamo.variables.lazy"],
