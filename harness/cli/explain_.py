@@ -13,8 +13,11 @@ from harness.explain import FORMATS, Story, nearest_pass, tell
 from harness.explain.account import difference
 from harness.explain.words import sentence
 from harness.fixes import fix_of_a_run
+from harness.run.job import Job
 from harness.run.launch import Launcher
-from harness.schedule import to_token
+from harness.run.report import Report
+from harness.run.twins import difference as runs_differ
+from harness.schedule import Schedule, to_token
 from harness.verdict.on_gc import on_gc
 from harness.verdict.why import cause_of
 
@@ -25,6 +28,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("schedule", metavar="TOKEN|FILE")
     parser.add_argument("--fix", default="none", metavar="F", help="a fix in force during the run")
     parser.add_argument("--format", choices=tuple(FORMATS), default=None, help="perfetto is a trace for ui.perfetto.dev (default: text)")
+    parser.add_argument("--frames", action="store_true", help="also which frames Dynamo's hook was given, skipped, compiled, or ran from its cache")
     shared.add_torch(parser)
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="write it there")
 
@@ -41,13 +45,22 @@ def run(options: argparse.Namespace) -> int:
             raise CannotTest(f"not aligned: {report.unused[0]} was never passed; search again with `harness find {schedule.scenario}`")
         gc = on_gc(launcher, schedule, report, fix.name)
         other = nearest_pass(launcher, schedule, report, cause, fix.name) if report.failed else None
+        framed = _framed(launcher, schedule, report, fix.name) if options.frames else None
         about = {"torch": launcher.about["torch"], "Python": launcher.about["python"], "platform": platform.platform()}
-    story = tell(schedule, report, cause, fix=fix.name, environment=about, counterfactual=other, on_gc=gc.says)
+    story = tell(schedule, report, cause, fix=fix.name, environment=about, counterfactual=other, on_gc=gc.says, framed=framed)
     if options.json:
         shared.emit({**_as_json(story), "depends_on_gc": gc.depends})
         return 0
     shared.write(FORMATS[options.format or "text"](story), options.output)
     return 0
+
+
+def _framed(launcher: Launcher, schedule: Schedule, report: Report, fix: str) -> Report:
+    """Raises CannotTest where the run is another one when its frames are recorded."""
+    framed = launcher.run(Job(schedule, fix, detail=True, frames=True))
+    if framed.digest != report.digest:
+        raise CannotTest(f"--frames: the run is another one with them: {runs_differ(report, framed)}")
+    return framed
 
 
 def _as_json(story: Story) -> dict[str, Any]:
@@ -62,6 +75,7 @@ def _as_json(story: Story) -> dict[str, Any]:
         "read": cause.read if cause else None,
         "collected": [asdict(made) for made in story.report.collections],
         "trail": cause.trail if cause else [],
+        **({"frames": [asdict(seen) for seen in story.framed.frames]} if story.framed is not None else {}),
         "counterfactual": {
             "token": to_token(other.schedule),
             "differs": difference(story),

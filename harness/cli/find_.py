@@ -46,53 +46,70 @@ def run(options: argparse.Namespace) -> int:
         return campaign.run(options)
     campaign.none_of_it(options)
     options.scenario = options.scenario[0]
+    options.no_switch = "fails without any switch when T{} starts, so it is no matter of timing"
     began = time.monotonic()
     with Launcher(options.scenario, free=options.mode == "free", jobs=options.jobs, python=shared.interpreter(options), fixes=[fix.name]) as launcher:
         runner = Twins(launcher) if options.twins else launcher
-        found = _search(options, launcher, runner, fix.name)
-        data = {
-            "scenario": options.scenario,
-            "torch": launcher.about["torch"],
-            "python": launcher.about["python"],
-            "mode": options.mode or "gil",
-            "fix": fix.name,
-            "found": bool(found.failures),
-            "outcome": "ok",
-            "signature": "",
-            "state": "",
-            "states": launcher.about["states"],
-            "schedules": found.schedules,
-            "points": found.points,
-            "void": found.void,
-            "threads": launcher.about["threads"][0] if options.threads is None else options.threads[0],
-            "shapes": [vars(part) for part in found.parts],
-            "miss_depth_2": found.chance.miss if found.chance is not None else None,
-            "token": "",
-            "switches": 0,
-            "collections": 0,
-            "depends_on_gc": False,
-            "collected": [],
-            "replay": {"times": 0, "same": 0},
-            "certain": negative(found).certain,
-            "rests_on": negative(found).says,
-            "remarks": remarks(found, launcher.about["beside"]),
-        }
-        text = "\n".join([f"none found: {negative(found).says}", *remarks(found, launcher.about["beside"])])
-        if found.void and options.mode != "free":
-            text += "\n(--mode free also switches where only a free-threaded interpreter could)"
-        artefact: tuple[Schedule, dict[str, object]] | None = None
-        if found.failures:
-            try:
-                text, artefact = _failure(options, launcher, found, data)
-            except KeyboardInterrupt:  # what was found is not lost with what was to be made of it
-                print(f"harness: found, not yet reduced: {to_token(found.failures[0][0])}", file=sys.stderr)
-                raise
-        if isinstance(runner, Twins):
-            data["twins"] = {"pairs": runner.pairs, "differing": len(runner.differing)}
-            text += f"\ntwins     {runner.pairs} runs made twice, {len(runner.differing)} of them differ"
-            for job, says in runner.differing[:1]:
-                text += f"\n          {says}\n          {to_token(job.schedule)}"
+        found = search(options, launcher, runner, fix.name)
+        data, text, artefact = answer(options, launcher, runner, found)
         data["seconds"] = round(time.monotonic() - began, 3)
+    say(options, data, text, artefact)
+    return int(bool(found.failures))
+
+
+Artefact = tuple[Schedule, dict[str, object]]
+
+
+def answer(
+    options: argparse.Namespace, launcher: Launcher, runner: Any, found: Exploration
+) -> tuple[dict[str, Any], str, Artefact | None]:
+    """(for ``--json``, for people, what ``--output`` holds where something was found) of a search that is over."""
+    data: dict[str, Any] = {
+        "scenario": options.scenario,
+        "torch": launcher.about["torch"],
+        "python": launcher.about["python"],
+        "mode": options.mode or "gil",
+        "fix": options.fix,
+        "found": bool(found.failures),
+        "outcome": "ok",
+        "signature": "",
+        "state": "",
+        "states": launcher.about["states"],
+        "schedules": found.schedules,
+        "points": found.points,
+        "void": found.void,
+        "threads": launcher.about["threads"][0] if options.threads is None else options.threads[0],
+        "shapes": [vars(part) for part in found.parts],
+        "miss_depth_2": found.chance.miss if found.chance is not None else None,
+        "token": "",
+        "switches": 0,
+        "collections": 0,
+        "depends_on_gc": False,
+        "collected": [],
+        "replay": {"times": 0, "same": 0},
+        "certain": negative(found).certain,
+        "rests_on": negative(found).says,
+        "remarks": remarks(found, launcher.about["beside"]),
+    }
+    text = "\n".join([f"none found: {negative(found).says}", *remarks(found, launcher.about["beside"])])
+    if found.void and options.mode != "free":
+        text += "\n(--mode free also switches where only a free-threaded interpreter could)"
+    artefact: Artefact | None = None
+    if found.failures:
+        try:
+            text, artefact = _failure(options, launcher, found, data)
+        except KeyboardInterrupt:  # what was found is not lost with what was to be made of it
+            print(f"harness: found, not yet reduced: {to_token(found.failures[0][0])}", file=sys.stderr)
+            raise
+    if isinstance(runner, Twins):
+        data["twins"] = {"pairs": runner.pairs, "differing": len(runner.differing)}
+        text += f"\ntwins     {runner.pairs} runs made twice, {len(runner.differing)} of them differ"
+        for job, says in runner.differing[:1]:
+            text += f"\n          {says}\n          {to_token(job.schedule)}"
+    return data, text, artefact
+
+
+def say(options: argparse.Namespace, data: dict[str, Any], text: str, artefact: Artefact | None) -> None:
     if options.json:
         shared.emit(data)
     else:
@@ -100,10 +117,9 @@ def run(options: argparse.Namespace) -> int:
     if options.output is not None and artefact is not None:  # last: a full disk does not take the answer with it
         sys.stdout.flush()
         write_file(options.output, artefact[0], **artefact[1])
-    return int(bool(found.failures))
 
 
-def _search(options: argparse.Namespace, launcher: Launcher, runner: Any, fix: str) -> Exploration:
+def search(options: argparse.Namespace, launcher: Launcher, runner: Any, fix: str) -> Exploration:
     space = shared.space(options, launcher)
     progress = shared.Progress(options.scenario, options.budget)
     found = explore(
@@ -116,7 +132,7 @@ def _search(options: argparse.Namespace, launcher: Launcher, runner: Any, fix: s
 
 def _failure(
     options: argparse.Namespace, launcher: Launcher, found: Exploration, data: dict[str, object]
-) -> tuple[str, tuple[Schedule, dict[str, object]]]:
+) -> tuple[str, Artefact]:
     """(what to print, what to write into a file); fills ``data``."""
     first, report = found.failures[0]
     schedule, report, _ = reduce(launcher, first, report, options.fix)
@@ -153,7 +169,7 @@ def _failure(
             (
                 f"found after {found.schedules} schedules over {found.points} points; "
                 if schedule.directives
-                else f"fails without any switch when T{schedule.first} starts, so it is no matter of timing; "
+                else f"{options.no_switch.format(schedule.first)}; "
             )
             + f"replayed {same} of {options.times} times",
             *([f"NOT under control: {apart}"] if apart else []),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from .raw import get_ident
@@ -11,6 +12,9 @@ if TYPE_CHECKING:
     from .managed import Managed
 
 controller: Controller | None = None
+
+#: Called once, when a thread that nobody controls starts another.
+at_first_thread: Callable[[], None] | None = None
 
 
 def managed() -> Managed | None:

@@ -8,12 +8,14 @@ collection may re-enter the controller through a cooperative lock.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from types import FrameType
 from typing import Any
 
 from . import active, collect, raw
 from .actions import Action, Asked, Collect, Decider, HandOver
 from .blocked import WaitReport, describe, in_c
 from .dummy import forget_dummy
+from .frames import Frames
 from .isolate import Isolation
 from .made import Made
 from .managed import Gate, Managed, Status, ThreadGate
@@ -51,6 +53,12 @@ class Controller:
         self.observer = observer
         self.backend = backend
         self.isolation: Isolation | None = None
+        self.frames: Frames | None = None
+        #: with one body, each thread that it starts stands for itself: its own values, its own use of locks
+        self.apart = False
+        self.attached = False
+        #: ids of locks with which threading starts and ends threads; that two threads use them is no news
+        self.plumbing: set[int] = set()
         self.made = Made()
         self.threads: list[Managed] = []
         self.by_name: dict[str, Managed] = {}
@@ -85,6 +93,7 @@ class Controller:
 
     def run(self, bodies: Sequence[Callable[[], Any]], first: int, start: Callable[[Managed], None]) -> None:
         """Run ``bodies`` to their end, thread ``first`` first; ``start(me)`` launches one. Called by main."""
+        self.apart = len(bodies) == 1
         for index, body in enumerate(bodies):
             me = self.add(f"T{index}", index)
             me.body = body
@@ -94,12 +103,45 @@ class Controller:
                 start(me)
             self.current = self.threads[first]
             self.current.gate.open()
-            looks = in_c.Looks()
-            while not self._done.acquire(True, 0.05):
-                self._look(looks)
+            self.watch()
         finally:
             self.finished = True
             active.controller = None
+
+    def watch(self) -> None:
+        """Return when the run is over; meanwhile see whether the running thread is blocked in C."""
+        looks = in_c.Looks()
+        while not self._done.acquire(True, 0.05):
+            self._look(looks)
+
+    def attach(self, frame: FrameType) -> Managed:
+        """The calling thread, which runs since long, is the first under control; from ``frame`` on outwards its
+        frames have points. Its end is :meth:`detach`, and another thread has to :meth:`watch`."""
+        self.apart = self.attached = True
+        me = self.current = self.add("T0", 0)
+        me.ident, me.native_id = raw.get_ident(), raw.get_native_id()
+        self.by_ident[me.ident] = me
+        active.controller = self
+        if self.backend is not None:
+            self.backend.enter(self, me)
+            self.backend.running(self, me, frame)
+        return me
+
+    def detach(self, me: Managed) -> None:
+        """The end of a thread that was attached: the others are left where they are, if it was the last body."""
+        if self.current is not me:
+            self._rejoin(me)
+        if self.backend is not None:
+            self.backend.leave(me)
+        self._end(me)
+
+    def child_of(self, parent: Managed) -> Managed:
+        """A record for a thread that ``parent`` starts, or that C code starts in its place."""
+        parent.born_count += 1
+        root = len(self.threads) if self.apart else parent.root
+        me = self.add(f"{parent.name}.{parent.born_count}", root)
+        me.adopted = True
+        return me
 
     def live(self, me: Managed) -> Any:
         """The life of a managed thread, from the first baton to the last. Never raises."""
@@ -191,6 +233,8 @@ class Controller:
 
     def used(self, lock: Any, me: Managed, key: str) -> None:
         """Remember who uses which lock: only locks used by two threads make lock points worth a hand-over."""
+        if id(lock) in self.plumbing:
+            return
         users, keys, _ = self.lock_use.setdefault(id(lock), (set(), set(), lock))
         users.add(me.root)
         keys.add(key)
@@ -330,9 +374,8 @@ class Controller:
         away = [other for other in self.threads if other.status is Status.IN_C]
         parent = away[0] if away else self.current
         assert parent is not None
-        parent.born_count += 1
-        me = self.add(f"{parent.name}.{parent.born_count}", parent.root)
-        me.adopted, me.ident, me.native_id = True, ident, native_id
+        me = self.child_of(parent)
+        me.ident, me.native_id = ident, native_id
         self.by_ident[ident] = me
         parent.status, parent.waiting, parent.blocked_name = Status.BLOCKED, me, "a thread of C code"
         parent.where = in_c.where(parent)

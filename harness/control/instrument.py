@@ -36,7 +36,7 @@ class Instrumented(NamedTuple):
 
 #: Code of the controller's own (a cooperative lock stands for one in C): its start is no place of the program's.
 OURS: Any = object()
-_OUR_FOLDER = os.path.dirname(__file__) + os.sep
+OUR_FOLDER = os.path.dirname(__file__) + os.sep
 
 
 class Instruments:
@@ -102,7 +102,7 @@ class Instruments:
 
     def resolve(self, code: CodeType, frame: FrameType, me: Managed | None) -> Instrumented | None:
         """For the function that starts in ``frame`` (of thread ``me``, None outside a run). Not remembered where the next call may be with something shared."""
-        if code.co_filename.startswith(_OUR_FOLDER):
+        if code.co_filename.startswith(OUR_FOLDER):
             self.by_id[id(code)] = OURS
             self._kept.append(code)
             return OURS

@@ -37,4 +37,4 @@ def marker(name: str) -> None:
 def thread_index() -> int:
     """The index of the calling body's thread (0-based); for a thread it started, that of its ancestor; -1 outside a run."""
     me = _me()
-    return getattr(plain, "index", -1) if me is None else me.root
+    return getattr(plain, "index", -1) if me is None else int(me.name[1:].partition(".")[0])

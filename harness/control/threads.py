@@ -14,31 +14,56 @@ _is_alive = threading.Thread.is_alive
 
 
 def _adopt(parent: Managed, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Managed:
-    parent.born_count += 1
-    child = parent.controller.add(f"{parent.name}.{parent.born_count}", parent.root)
-    child.adopted = True
+    child = parent.controller.child_of(parent)
     child.body = lambda: function(*args, **kwargs)
     child.thread = getattr(function, "__self__", None)
     return child
 
 
-def start_new_thread(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> int:
+def _parent() -> Managed | None:
+    """Who starts a thread. A program that is run without a scenario comes under control when it starts its first."""
     parent = active.managed()
+    if parent is None and active.at_first_thread is not None:
+        then, active.at_first_thread = active.at_first_thread, None
+        then()
+        parent = active.managed()
+    return parent
+
+
+def _begun(child: Managed, ident: int) -> None:
+    """In a program without a scenario the hand-shake of ``Thread.start`` is not among what is scheduled: who started a
+    thread goes on."""
+    control, thread = child.controller, child.thread
+    if control.attached and isinstance(thread, threading.Thread):
+        thread._ident = ident  # type: ignore[attr-defined]
+        thread._started._flag = True  # type: ignore[attr-defined]
+        for lock in (
+            thread._started._cond._lock, getattr(threading, "_active_limbo_lock", None),  # type: ignore[attr-defined]
+            getattr(threading, "_shutdown_locks_lock", None),
+        ):  # fmt: skip
+            control.plumbing.add(id(getattr(lock, "_block", lock)))  # what an RLock is made of
+
+
+def start_new_thread(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> int:
+    parent = _parent()
     if parent is None:
         return raw.start_new_thread(function, args, kwargs or {})
     child = _adopt(parent, function, args, kwargs or {})
     ident = raw.start_new_thread(child.controller.live, (child,))
+    _begun(child, ident)
     parent.controller.point_here(parent, "start:" + child.name)
     return ident
 
 
 def start_joinable_thread(function: Callable[..., Any], handle: Any = None, daemon: bool = True) -> Any:
     assert raw.start_joinable_thread is not None
-    parent = active.managed()
+    parent = _parent()
+    handle = getattr(getattr(function, "__self__", None), "_handle", handle)  # a fork makes those of before useless
     if parent is None:
         return raw.start_joinable_thread(function, handle=handle, daemon=daemon)
     child = _adopt(parent, function, (), {})
     made = raw.start_joinable_thread(lambda: child.controller.live(child), handle=handle, daemon=daemon)
+    _begun(child, made.ident)
     parent.controller.point_here(parent, "start:" + child.name)
     return made
 

@@ -11,11 +11,12 @@ from html import escape
 
 from harness.schedule import to_token
 
+from . import frames
 from .account import account, difference, failing_stack, proof
 from .cause import Access
 from .page import PAGE, SCRIPT, STYLE
 from .story import Event, Story
-from .words import function, named, place, sentence, short, short_path, what
+from .words import function, named, place, replay_line, sentence, short, short_path, what
 
 _VERBS = {"read": "reads", "write": "writes"}
 _SIGNS = {"read": ":", "write": " ="}
@@ -38,8 +39,9 @@ def render(story: Story) -> str:
         events="\n".join(_item(story, event) for event in story.events),
         sure=_sure(story),
         trail=_trail(story),
+        frames=_frames(story),
         code=_code(story),
-        replay=escape("harness replay " + to_token(story.schedule) + _fix(story)),
+        replay=escape(replay_line(story.schedule, story.fix)),
         environment="".join(f"<dt>{escape(k)}</dt><dd>{escape(v)}</dd>" for k, v in story.environment.items() if v),
     )
 
@@ -135,6 +137,15 @@ def _trail(story: Story) -> str:
     more = f"<p>… {len(story.cause.trail) - 60} more</p>" if len(story.cause.trail) > 60 else ""
     head = "<tr><th>#</th><th>thread</th><th>access</th><th>value</th><th>place</th></tr>"
     return f'<div class="scroll"><table><thead>{head}</thead><tbody>{"".join(rows)}</tbody></table></div>{more}'
+
+
+def _frames(story: Story) -> str:
+    """A section of the page; empty where frames were not asked for."""
+    if story.framed is None:
+        return ""
+    lines = escape("\n".join(frames.told(story.framed, story.states)))
+    title = "The frames that Dynamo's hook was given"
+    return f'<section aria-labelledby="h-frames"><h2 id="h-frames">{title}</h2><pre>{lines}</pre></section>\n'
 
 
 def _code(story: Story) -> str:

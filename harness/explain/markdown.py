@@ -4,27 +4,29 @@ from __future__ import annotations
 
 from harness.schedule import to_token
 
+from . import frames
 from .account import account, difference, failing_stack, proof
 from .cause import Access
 from .lanes import draw
 from .story import Story
-from .words import named, place, sentence, short, short_path, source
+from .words import named, place, replay_line, sentence, short, short_path, source
 
 
 def render(story: Story) -> str:
     schedule, report, cause = story.schedule, story.report, story.cause
-    token = to_token(schedule)
     fix = "" if story.fix == "none" else f" --fix {story.fix}"
     mode = "only without the GIL" if schedule.free else "realizable under the GIL"
     lines = [f"# {_title(story)}", "", "## Environment", ""]
     lines += [f"- {name}: {value}" for name, value in story.environment.items() if value]
     lines += ["", "## Steps to reproduce", "", "The order of the threads is fixed by one line of text:", ""]
-    lines += ["```", f"harness replay {token}{fix}", "```", "", f"Scenario `{schedule.scenario}`, {mode}:", ""]
+    lines += ["```", replay_line(schedule, story.fix), "```", "", f"Scenario `{schedule.scenario}`, {mode}:", ""]
     lines += [f"- T{schedule.first} starts"]
     lines += [f"- {directive.thread} after `{directive.point}`{_nth(directive.n)}: {_does(directive.does)}" for directive in schedule.directives]
     lines += ["", "## What happens", "", *(f"{i}. {line}" for i, line in enumerate(account(story), 1))]
     lines += ["", "```", report.message or report.outcome, "```", "", "## Interleaving", ""]
     lines += ["```", *draw(story, 100), "```", ""]
+    if story.framed is not None:
+        lines += ["## Frames of Dynamo's hook", "", "```", *frames.told(story.framed, story.states), "```", ""]
     if cause is not None:
         lines += [f"Every access to `{cause.state}`, in order:", "", "| thread | access | value | place |", "|---|---|---|---|"]
         lines += [

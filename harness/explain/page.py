@@ -31,7 +31,7 @@ PAGE = """<!doctype html>
 </ol></div></div></div></section>
 <section aria-labelledby="h-sure"><h2 id="h-sure">What makes the difference</h2>{sure}</section>
 <section aria-labelledby="h-trail"><h2 id="h-trail">The state, access by access</h2>{trail}</section>
-<section aria-labelledby="h-code"><h2 id="h-code">The code</h2>{code}</section>
+{frames}<section aria-labelledby="h-code"><h2 id="h-code">The code</h2>{code}</section>
 <section aria-labelledby="h-replay"><h2 id="h-replay">Again</h2><pre class="wrap">{replay}</pre><dl>{environment}</dl></section>
 </main>
 <script>{script}</script>

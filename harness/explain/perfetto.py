@@ -11,6 +11,7 @@ from typing import Any
 
 from harness.schedule import to_token
 
+from . import frames
 from .story import Event, Story
 from .words import named, sentence, what, where
 
@@ -20,7 +21,7 @@ _INSTANT = {"start", "end", "fail", "leak"}
 
 def render(story: Story) -> str:
     data = {
-        "traceEvents": events(story),
+        "traceEvents": [*events(story), *_frames(story)],
         "displayTimeUnit": "ms",
         "otherData": {
             "scenario": story.schedule.scenario,
@@ -56,6 +57,19 @@ def events(story: Story) -> list[dict[str, Any]]:
     if lane:
         found.append(_slice("runs", track[lane], began, now + _STEP - began, {}))
     return sorted(found, key=lambda row: (row["ph"] != "M", row.get("ts", 0.0), -row.get("dur", 0.0)))
+
+
+def _frames(story: Story) -> list[dict[str, Any]]:
+    """A process of its own for Dynamo's frames: its clock counts the points of the run, not the events drawn above."""
+    if story.framed is None:
+        return []
+    names = list(dict.fromkeys(seen.thread for seen in story.framed.frames))
+    rows = [_meta("process_name", 0, "frames of Dynamo's hook, by points"), *(_meta("thread_name", i, n) for i, n in enumerate(names, 1))]
+    for seen, times in frames.shown(story.framed):
+        length = _STEP * max(0.8, seen.until - seen.at)
+        args = {"file": f"{seen.file}:{seen.line}", "why": seen.why, "times": times}
+        rows.append(_slice(f"{seen.what}: {seen.function}", names.index(seen.thread) + 1, _STEP * seen.at, length, args, "frame"))
+    return [{**row, "pid": 2} for row in rows]
 
 
 def _row(event: Event, tid: int, now: float) -> dict[str, Any]:

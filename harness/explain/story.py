@@ -54,6 +54,7 @@ class Story:
     environment    ``torch``, ``python``, ``platform``: as text, empty where there is none
     counterfactual the nearest schedule that passes (None where none was found among those tried)
     on_gc          whether it depends on garbage collection, in words; empty where that was not asked
+    framed         the same run with Dynamo's frames recorded; None where they were not asked for
     """
 
     schedule: Schedule
@@ -66,6 +67,7 @@ class Story:
     environment: dict[str, str] = field(default_factory=dict)
     counterfactual: Counterfactual | None = None
     on_gc: str = ""
+    framed: Report | None = None
 
     @property
     def failure(self) -> Finding | None:
@@ -90,13 +92,14 @@ def tell(
     environment: dict[str, str] | None = None,
     counterfactual: Counterfactual | None = None,
     on_gc: str = "",
+    framed: Report | None = None,
 ) -> Story:
     """``report`` is of a run made with ``detail``."""
     from .events import events_of, shortened
 
     lanes = [name for name in report.threads if any(thread == name for thread, _, _ in report.log)]
     events = shortened(events_of(schedule, report, cause))
-    return Story(schedule, report, cause, events, lanes, _roles(report), fix, environment or {}, counterfactual, on_gc)
+    return Story(schedule, report, cause, events, lanes, _roles(report), fix, environment or {}, counterfactual, on_gc, framed)
 
 
 def _roles(report: Report) -> dict[str, str]:

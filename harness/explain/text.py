@@ -7,12 +7,12 @@ import textwrap
 from harness.run.report import Report
 from harness.schedule import Schedule, to_token
 
-from . import collected
+from . import collected, frames
 from .account import difference
 from .cause import Cause
 from .lanes import draw
 from .story import Story
-from .words import ours, place, sentence, short, short_path
+from .words import ours, place, replay_line, sentence, short, short_path
 
 _INDENT = " " * 10
 _WIDTH = 110
@@ -34,6 +34,9 @@ def render(story: Story) -> str:
         lines.append(f"{_INDENT}harness replay {to_token(other.schedule)}{_fix(story.fix)}  (run {other.tried} of those tried)")
     elif story.schedule.directives:
         lines += _wrapped("nearest", "no schedule was found that differs in one hand-over and passes")
+    if story.framed is not None:
+        lines.append("frames    of Dynamo's hook, behind so many points of the run")
+        lines += [f"{_INDENT}{line}" for line in frames.told(story.framed, story.states)]
     lines += _stacks(story.report, story.cause)
     return "\n".join([*lines, _replay(story.schedule, story.fix)])
 
@@ -43,7 +46,7 @@ def _fix(fix: str) -> str:
 
 
 def _replay(schedule: Schedule, fix: str) -> str:
-    return f"replay    harness replay {to_token(schedule)}{_fix(fix)}"
+    return f"replay    {replay_line(schedule, fix)}"
 
 
 def _wrapped(name: str, text: str) -> list[str]:

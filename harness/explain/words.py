@@ -6,7 +6,9 @@ import linecache
 import os
 import re
 
+from harness.program import PREFIX, from_reference
 from harness.run.report import Report
+from harness.schedule import Schedule, to_token
 
 from . import collected
 from .cause import Access, Cause, overwritten
@@ -25,7 +27,7 @@ def short_path(text: str) -> str:
 
 def ours(line: str) -> bool:
     """A frame of the harness itself, in which the program is run."""
-    return "/harness/run/" in line or "/harness/oracles/" in line
+    return any(f"/harness/{part}/" in line for part in ("run", "oracles", "program"))
 
 
 def short(text: str) -> str:
@@ -106,6 +108,14 @@ def sentence(cause: Cause | None, report: Report) -> str:
             f"which {before['thread']} had replaced by {before['value']}"
         )
     return f"{', '.join(threads)} wrote {cause.state} in turn; it was left at {cause.trail[-1]['value']}"
+
+
+def replay_line(schedule: Schedule, fix: str = "none") -> str:
+    """What is typed to run it again."""
+    named = "" if fix == "none" else f" --fix {fix}"
+    if schedule.scenario.startswith(PREFIX):
+        return f"harness run --replay {to_token(schedule)}{named} -- {from_reference(schedule.scenario).line}"
+    return f"harness replay {to_token(schedule)}{named}"
 
 
 def named(story: Story, thread: str) -> str:

@@ -28,8 +28,8 @@ def _start(managed: Any) -> None:
     raw.start_new_thread(managed.controller.live, (managed,))
 
 
-def main(world: World, job: Job, parent: int, report_fd: int, noise_fd: int, ready: Ready | None) -> None:
-    """Never returns. ``noise_fd`` takes what the program prints and the stacks of a crash or hang."""
+def settle(parent: int, noise_fd: int, seconds: float) -> None:
+    """What every run does first. ``noise_fd`` takes what the program prints and the stacks of a crash or hang."""
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     die_with_parent(parent)
     adopt_orphans()
@@ -37,7 +37,12 @@ def main(world: World, job: Job, parent: int, report_fd: int, noise_fd: int, rea
     os.dup2(noise_fd, 1)
     os.dup2(noise_fd, 2)
     faulthandler.enable(noise_fd, all_threads=True)
-    faulthandler.dump_traceback_later(world.scenario.seconds, exit=True, file=noise_fd)
+    faulthandler.dump_traceback_later(seconds, exit=True, file=noise_fd)
+
+
+def main(world: World, job: Job, parent: int, report_fd: int, noise_fd: int, ready: Ready | None) -> None:
+    """Never returns."""
+    settle(parent, noise_fd, world.scenario.seconds)
     status = 0
 
     def tell(message: dict[str, Any]) -> None:
@@ -49,6 +54,8 @@ def main(world: World, job: Job, parent: int, report_fd: int, noise_fd: int, rea
         elif job.plain:
             report = execute_plain(job, world)
         elif job.fix != "none" and world.is_per_process(job.fix):
+            if job.frames:
+                raise UserError(f"{job.fix}: no log of frames where each body has a process of its own")
             report = execute_in_processes(job, world, tell, ready)
         else:
             fix = world.fix(job.fix)

@@ -14,6 +14,7 @@ from harness.control import collector, raw
 from harness.control.actions import Decider
 from harness.control.backends import Backend
 from harness.control.controller import Controller, Switch
+from harness.control.frames import Frames
 from harness.control.isolate import Isolation
 from harness.control.managed import Managed, Status
 from harness.control.shield import shield
@@ -111,6 +112,8 @@ def execute(
     control.on_switch = teller(tell)
     if observer is not None:
         observer.controller = control
+    if job.frames:
+        control.frames = Frames(control)
     unraisable: list[Finding] = []
     results: list[Any] = []
     with ExitStack() as stack:
@@ -124,7 +127,8 @@ def execute(
         if job.isolate:
             control.isolation = Isolation(job.isolate)
         bodies = [_bound(scenario.body(i), shared) for i in range(job.schedule.threads)]
-        control.run(bodies, job.schedule.first, start)
+        with control.frames.recorded(backend) if control.frames is not None else nullcontext():
+            control.run(bodies, job.schedule.first, start)
         after = snapshot(table.save_restore)
         findings += _of_threads(control)
         results = [me.result for me in control.threads if not me.adopted]
@@ -225,6 +229,7 @@ def report_of(
         "contended": sorted(control.contended()),
         "accesses": accesses,
         "collections": [asdict(made) for made in control.collections],
+        "frames": control.frames.seen if control.frames is not None else [],
         "made": control.made.told(),
         "digest": digest.hexdigest()[:16],
         "seconds": seconds,

@@ -17,6 +17,7 @@ class Job:
     plain     no control at all: threads as the interpreter runs them
     isolate   states that are each thread's own in this run
     detail    record every access with file, line, value and stack, for an explanation
+    frames    record which frames Dynamo's hook was given (:mod:`harness.control.frames`)
     """
 
     schedule: Schedule
@@ -26,6 +27,7 @@ class Job:
     isolate: tuple[str, ...] = ()
     plain: bool = False
     residue: bool = False
+    frames: bool = False
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -36,11 +38,12 @@ class Job:
             "isolate": list(self.isolate),
             "plain": self.plain,
             "residue": self.residue,
+            "frames": self.frames,
         }
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Job:
         return cls(
             Schedule.from_json(data["schedule"]), data["fix"], data["strategy"], data["detail"],
-            tuple(data["isolate"]), data["plain"], data["residue"],
+            tuple(data["isolate"]), data["plain"], data["residue"], data["frames"],
         )  # fmt: skip

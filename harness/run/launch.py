@@ -14,10 +14,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from harness.errors import CannotTest, UserError
+from harness.errors import CannotTest, NeedsRestart, UserError
 from harness.oracles.compiled import Compiled
 from harness.oracles.orders import Orders
 from harness.oracles.sequential import Sequential
+from harness.oracles.usual import Usual
 from harness.scenario.registered import resolve
 
 from .connection import Connection
@@ -25,6 +26,9 @@ from .death import kill_session
 from .job import Job
 from .report import Report
 from .stages import Stages
+
+#: What the parent may answer with instead of serving, by name.
+_ERRORS: dict[str, type[Exception]] = {kind.__name__: kind for kind in (UserError, NeedsRestart, CannotTest)}
 
 #: The parent's environment: one hash seed, one thread a library, nothing that prints.
 _ENVIRONMENT = {
@@ -66,7 +70,9 @@ class Launcher:
         if self.about["fork_after_setup"]:
             self._stages = Stages(self._open, self._pump)
         orders = Orders(self._plain)
-        self._oracles: list[Sequential | Compiled] = [Compiled(orders), Sequential(orders, self.about["compares"])]
+        self._oracles: list[Sequential | Compiled | Usual] = [
+            Compiled(orders), Sequential(orders, self.about["compares"]), Usual(self._plain, "program" in self.about),
+        ]  # fmt: skip
         self._jobs: dict[int, Job] = {}
         self.restored = frozenset(self.about["save_restore"])
         self.fewest: int = self.about["threads"][0]
@@ -96,7 +102,7 @@ class Launcher:
             raise
         if "error" in message:
             self.close()
-            raise UserError(message["error"])
+            raise _ERRORS.get(message.get("kind", ""), UserError)(message["error"])
         return message["about"]
 
     def _first_words(self, connection: Connection) -> dict[str, Any]:

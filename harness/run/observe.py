@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from harness.control.controller import Controller
     from harness.control.managed import Managed
 
-_OURS = ("/harness/control/", "/harness/run/")
+#: Frames that are nobody's program: ours, and what runs a program or its tests.
+_OURS = ("/harness/control/", "/harness/run/", "/harness/program/", "<frozen runpy>", "/_pytest/", "/pluggy/")
 
 
 class Observer:

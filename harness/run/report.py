@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from harness.control.collect import Collection
+from harness.control.frames import Seen
 from harness.schedule.schedule import Directive, action_of
 
 from .outcome import FAILURES, Finding, outcome
@@ -24,6 +25,7 @@ class Report:
     digest     of the whole point sequence, the switches and the outcome
     pids       of the bodies' processes, where each had its own
     contended  lock points of locks that two threads used
+    frames     those that Dynamo's hook was given, where that was asked for (:class:`harness.control.frames.Seen`)
     collections  the directed collections, each with what it ran (:class:`harness.control.collect.Collection`)
     """
 
@@ -42,6 +44,7 @@ class Report:
     contended: list[str] = field(default_factory=list)
     accesses: list[dict[str, Any]] = field(default_factory=list)
     collections: list[Collection] = field(default_factory=list)
+    frames: list[Seen] = field(default_factory=list)
     pids: list[int] = field(default_factory=list)
     digest: str = ""
     seconds: float = 0.0
@@ -79,6 +82,7 @@ class Report:
             contended=data.get("contended", []),
             accesses=data.get("accesses", []),
             collections=[Collection(**item) for item in data.get("collections", [])],
+            frames=[Seen(**item) for item in data.get("frames", [])],
             pids=data.get("pids", []),
             digest=data.get("digest", ""),
             seconds=data.get("seconds", 0.0),

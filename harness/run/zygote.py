@@ -23,6 +23,7 @@ from harness.control import collector, install, raw
 install.install()
 
 from harness.errors import UserError  # noqa: E402
+from harness.program.command import PREFIX  # noqa: E402
 
 from . import child, stage, warm, wire  # noqa: E402
 from .death import adopt_orphans, children, die_with_parent, kill_children  # noqa: E402
@@ -90,13 +91,9 @@ class Zygote:
         noise_read, noise_write = os.pipe()
         pid = os.fork()
         if pid == 0:
-            try:
-                self._forget()
-                os.close(report_read)
-                os.close(noise_read)
-                child.main(self.world, job, self.pid, report_write, noise_write, self.ready)
-            finally:
-                os._exit(1)
+            os.close(report_read)
+            os.close(noise_read)
+            self._in_child(job, report_write, noise_write)
         os.close(report_write)
         os.close(noise_write)
         deadline = raw.monotonic() + self.world.scenario.seconds + _GRACE
@@ -104,6 +101,14 @@ class Zygote:
         self.running[pid] = run
         self.selector.register(report_read, selectors.EVENT_READ, (run, True))
         self.selector.register(noise_read, selectors.EVENT_READ, (run, False))
+
+    def _in_child(self, job: Job, report_fd: int, noise_fd: int) -> None:
+        """The life of a run's process. Never returns."""
+        try:
+            self._forget()
+            child.main(self.world, job, self.pid, report_fd, noise_fd, self.ready)
+        finally:
+            os._exit(1)
 
     def _forget(self) -> None:
         """In a child: what is the parent's is closed."""
@@ -199,27 +204,42 @@ def main() -> None:
     die_with_parent(parent)
     adopt_orphans()
     client = socket.socket(fileno=fd)
+    if reference.startswith(PREFIX):
+        parent_of_program(client, reference, mode == "free", parent, fixes)
+        return
     try:
         world = World(reference, free=mode == "free", points=points or None, fixes=fixes)
         warm.assert_single_threaded(reference)
     except UserError as error:
         client.sendall(wire.pack({"error": str(error)}))
         return
+    serve(Zygote(client, world), world.about(), parent)
+
+
+def serve(zygote: Zygote, about: dict[str, Any], parent: int) -> None:
+    """Serve the client until it goes away, then end this process' children. ``parent``: the client's process."""
     gc.collect()
     gc.freeze()  # children share these pages instead of copying them at their first collection
     collector.never_by_itself()
     try:
         signal.signal(signal.SIGTERM, _gone)
         die_with_parent(parent, signal.SIGTERM)  # from here on there may be something to clear away
-        client.sendall(wire.pack({"about": world.about()}))
+        zygote.client.sendall(wire.pack({"about": about}))
         try:
-            Zygote(client, world).serve()
+            zygote.serve()
         finally:
             signal.signal(signal.SIGTERM, signal.SIG_IGN)  # the end of the socket is seen before the signal comes
     except (_ClientGone, BrokenPipeError, ConnectionResetError):
         pass
     finally:
-        kill_children()
+        if os.getpid() == zygote.pid:  # a program's run leaves this function too, and goes on
+            kill_children()
+
+
+def parent_of_program(client: socket.socket, reference: str, free: bool, parent: int, fixes: list[str]) -> None:
+    from harness.program.parent import main as of_program
+
+    of_program(client, reference, free, parent, fixes)
 
 
 if __name__ == "__main__":

@@ -36,8 +36,9 @@ class Knowledge:
 
     def learn(self, report: Report) -> None:
         before = (len(self.contended), self._conflicts())
+        alone = len({name.partition(".")[0] for name in report.threads}) == 1  # then the threads that it starts count
         for thread, point, _ in report.log:
-            root = thread.partition(".")[0]
+            root = thread if alone else thread.partition(".")[0]
             self.points.add(point)
             state = state_of(point)
             if state is not None:

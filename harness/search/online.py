@@ -6,6 +6,7 @@ from typing import Any
 
 from harness.control.actions import Decider
 
+from .eager import Eager
 from .pct import PCTDecider
 from .surw import SURWDecider
 from .walk import WalkDecider
@@ -19,4 +20,6 @@ def make(online: dict[str, Any]) -> Decider:
         return SURWDecider(online["seed"], online["weights"], online["watch"])
     if online["kind"] == "walk":
         return WalkDecider(online["seed"], online["stay"])
+    if online["kind"] == "eager":
+        return Eager()
     raise ValueError(f"no strategy {online['kind']!r} decides while running")

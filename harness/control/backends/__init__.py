@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
+from types import FrameType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..places import NEEDS_SETTRACE
 
 if TYPE_CHECKING:
     from ..controller import Controller
+    from ..frames import Frames
     from ..instrument import Instruments
     from ..managed import Managed
 
@@ -17,7 +20,15 @@ class Backend(Protocol):
 
     def enter(self, controller: Controller, me: Managed) -> None: ...
 
+    def running(self, controller: Controller, me: Managed, frame: FrameType) -> None:
+        """``frame`` of the calling thread, and those that called it, began before :meth:`enter`."""
+        ...
+
     def leave(self, me: Managed) -> None: ...
+
+    def logging(self, frames: Frames) -> AbstractContextManager[None]:
+        """``frames`` is told what starts in the threads that enter meanwhile. Points and places are the same."""
+        ...
 
     def activate(self, shared: Any) -> None:
         """Set-up is done, and the bodies will be given ``shared``."""

@@ -16,6 +16,8 @@ at once.
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any
 
@@ -26,11 +28,13 @@ from ..places import Act, Kind
 from . import tool
 from .calls import calls, jumps
 from .climb import Climb
+from .frames_by_events import FrameEvents
 from .local import Local, Thread, pass_points
 from .tool import MONITORING
 
 if TYPE_CHECKING:
     from ..controller import Controller
+    from ..frames import Frames
     from ..instrument import Instruments
     from ..managed import Managed
 
@@ -47,14 +51,35 @@ class Monitoring:
         self._codes: list[CodeType] = []
         self.climb = Climb(self.local)
         self.tool = tool.take(self)
+        self._log: FrameEvents | None = None
 
     def enter(self, controller: Controller, me: Managed) -> None:
         if tool.owner() is not self:
             self.tool = tool.take(self)
         self.inside[me.ident] = Thread(controller, me)
+        if self._log is not None:
+            self._log.inside[me.ident] = me
+
+    def running(self, controller: Controller, me: Managed, frame: FrameType) -> None:
+        at: FrameType | None = frame
+        while at is not None:
+            if id(at.f_code) not in self.local:
+                self.known(at.f_code, at, self.inside[me.ident])
+            at = at.f_back
 
     def leave(self, me: Managed) -> None:
         self.inside.pop(me.ident, None)
+        if self._log is not None:
+            self._log.inside.pop(me.ident, None)
+
+    @contextmanager
+    def logging(self, frames: Frames) -> Iterator[None]:
+        self._log = FrameEvents(frames)
+        try:
+            yield
+        finally:
+            self._log.close()
+            self._log = None
 
     def activate(self, shared: Any) -> None:
         before = self.instruments.reach
@@ -106,7 +131,7 @@ class Monitoring:
             return None
         local = self.local[id(code)] = Local(found)
         self._codes.append(code)
-        MONITORING.set_local_events(self.tool, code, local.events)
+        tool.watch(code, local.events)
         return local
 
 

@@ -8,6 +8,8 @@ and reported at the next event of the same frame, when it has happened.
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
@@ -20,9 +22,11 @@ from ..instrument import OURS
 from ..look import makes_generator
 from ..places import Act, Kind
 from ..raw import get_ident
+from .frames_by_trace import logged
 
 if TYPE_CHECKING:
     from ..controller import Controller
+    from ..frames import Frames
     from ..instrument import Instrumented, Instruments
     from ..managed import Managed
 
@@ -32,12 +36,31 @@ _MISSING: Any = object()
 class SetTrace:
     def __init__(self, instruments: Instruments) -> None:
         self.instruments = instruments
+        self._frames: Frames | None = None
 
     def enter(self, controller: Controller, me: Managed) -> None:
-        sys.settrace(_tracer(controller, me, self.instruments))
+        trace = _tracer(controller, me, self.instruments)
+        sys.settrace(trace if self._frames is None else logged(trace, self._frames, me))
+
+    def running(self, controller: Controller, me: Managed, frame: FrameType) -> None:
+        at: FrameType | None = frame
+        while at is not None:
+            found = self.instruments.resolve(at.f_code, at, me)
+            if found is not None and found is not OURS:
+                at.f_trace_lines, at.f_trace_opcodes = False, True
+                at.f_trace = _local(controller, me, found)
+            at = at.f_back
 
     def leave(self, me: Managed) -> None:
         sys.settrace(None)
+
+    @contextmanager
+    def logging(self, frames: Frames) -> Iterator[None]:
+        self._frames = frames
+        try:
+            yield
+        finally:
+            self._frames = None
 
     def activate(self, shared: Any) -> None:
         self.instruments.activate(shared)

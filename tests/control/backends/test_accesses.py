@@ -101,3 +101,18 @@ def test_an_exception_from_nested_code_drops_what_it_armed(world: Make) -> None:
             flag = 2
     """)
     assert w.points(w.run("body")) == ["read:M.flag", "read:M.flag", "write:M.flag"]
+
+
+def test_a_running_function_keeps_its_points_behind_a_collection(world: Make) -> None:
+    """A collection sets a profile function, by which Python 3.12 and 3.13 forget what they watch in running code."""
+    w = world("""
+        from harness.control import collect
+        flag = 0
+        def body():
+            global flag
+            flag = 1
+            collect.now(0, [])
+            return flag
+    """)
+    for _ in range(2):
+        assert w.points(w.run("body")) == ["write:M.flag", "read:M.flag"]

@@ -1,4 +1,4 @@
-"""The one tool of ``sys.monitoring``."""
+"""The tools of ``sys.monitoring``."""
 
 from __future__ import annotations
 
@@ -13,4 +13,4 @@ def test_a_tool_id_that_is_taken_is_said(monkeypatch: pytest.MonkeyPatch) -> Non
 
     monkeypatch.setattr(tool.MONITORING, "get_tool", lambda number: "debugger")
     with pytest.raises(RuntimeError, match="4 by debugger"):
-        tool._free()
+        tool._use("harness")
