@@ -19,6 +19,11 @@ OWN = {
         "_should_preserve_node_meta",
     ),
     "torch.fx.experimental.proxy_tensor": ("_CURRENT_MAKE_FX_TRACER",),
+    "torch.utils._python_dispatch": (  # the modes that they tell of are each thread's own
+        "_is_in_torch_dispatch_mode",
+        "_is_in_non_infra_torch_dispatch_mode",
+        "_is_in_any_mode_without_ignore_compile_internals",
+    ),
 }
 
 
