@@ -3,6 +3,9 @@
 The orders are run when the first outcome is to be judged, once for each choice of threads, axes and fix, and kept. What
 two orders give differently may come out either way, but not mixed.
 
+Where the scenario says ``sequential="main"``, the orders are run by the thread that did the set-up, without threads: what
+belongs to a thread (configuration in a ``ContextVar``, say) must make no difference.
+
 Said nothing about: runs that failed anyway; runs in which a collection ran code of the program (in the orders, none
 does); more than four threads (there are 120 orders of five); and, where the scenario leaves it open, programs whose
 threads wait for each other, since those have no sequential order.
@@ -14,7 +17,7 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise, permutations
-from typing import Any
+from typing import Any, Literal
 
 from harness.control.actions import HandOver
 from harness.run.job import Job
@@ -23,6 +26,12 @@ from harness.schedule.schedule import Directive, Schedule
 
 MOST_THREADS = 4
 Left = dict[str, str]
+
+
+def in_main(job: Job) -> list[Job]:
+    """One job for each order in which the thread that did the set-up can run the bodies."""
+    schedule = replace(job.schedule, first=0, directives=())
+    return [Job(schedule, job.fix, in_main=order) for order in permutations(range(schedule.threads))]
 
 
 def orders(schedule: Schedule) -> list[Schedule]:
@@ -39,9 +48,10 @@ def orders(schedule: Schedule) -> list[Schedule]:
 
 
 class Sequential:
-    """``run(job)`` makes one run and gives its report as plain data. ``wanted``: None leaves it to the program."""
+    """``run(job)`` makes one run and gives its report as plain data. ``wanted``: what the scenario says; None leaves it to the
+    program."""
 
-    def __init__(self, run: Callable[[Job], dict[str, Any]], wanted: bool | None) -> None:
+    def __init__(self, run: Callable[[Job], dict[str, Any]], wanted: bool | Literal["main"] | None) -> None:
         self._run = run
         self._wanted = wanted
         self._known: dict[str, list[tuple[str, Left]]] = {}
@@ -64,7 +74,9 @@ class Sequential:
             for part in parts[:3]
         )
         kind = "state leaked" if parts == ["containers that were empty"] else "wrong value"
-        finding = Finding(kind, f"no sequential order gives this: {', '.join(parts)}", shown, at=len(report["log"]) // 3)
+        where = " in the main thread" if self._wanted == "main" else ""
+        text = f"no sequential order{where} gives this: {', '.join(parts)}"
+        finding = Finding(kind, text, shown, at=len(report["log"]) // 3)
         report["findings"].append(finding.to_json())
 
     def _allowed(self, job: Job) -> list[tuple[str, Left]]:
@@ -73,12 +85,14 @@ class Sequential:
         if key not in self._known:
             self._known[key] = []  # while they are run, nothing is judged
             found = []
-            for order in orders(schedule):
-                report = self._run(Job(order, job.fix, isolate=job.isolate))
+            main = self._wanted == "main"
+            for alone in in_main(job) if main else [Job(order, job.fix, isolate=job.isolate) for order in orders(schedule)]:
+                report = self._run(alone)
                 if self._wanted is None and any(point.startswith("block:") for point in report.get("keys", ())):
                     return []
                 if not report["findings"] and report.get("after") is not None:
-                    found.append((_name(order, report), report["after"]))
+                    name = "main: " + " then ".join(report["threads"][i] for i in alone.in_main) if main else _name(alone.schedule, report)
+                    found.append((name, report["after"]))
             self._known[key] = found
         return self._known[key]
 

@@ -16,6 +16,7 @@ class Job:
     residue   no run at all: the fix is put in force and taken off, and what it leaves is the result
     plain     no control at all: threads as the interpreter runs them
     isolate   states that are each thread's own in this run
+    in_main   no threads: the bodies run in the thread that did the set-up, in this order
     detail    record every access with file, line, value and stack, for an explanation
     """
 
@@ -26,6 +27,7 @@ class Job:
     isolate: tuple[str, ...] = ()
     plain: bool = False
     residue: bool = False
+    in_main: tuple[int, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -36,11 +38,12 @@ class Job:
             "isolate": list(self.isolate),
             "plain": self.plain,
             "residue": self.residue,
+            "in_main": list(self.in_main),
         }
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Job:
         return cls(
             Schedule.from_json(data["schedule"]), data["fix"], data["strategy"], data["detail"],
-            tuple(data["isolate"]), data["plain"], data["residue"],
+            tuple(data["isolate"]), data["plain"], data["residue"], tuple(data["in_main"]),
         )  # fmt: skip
