@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from importlib.metadata import version
 
 from harness.plugin import Hunt, Race
@@ -52,6 +53,11 @@ def test_the_explanation_names_the_state(race: Race, seen: Expectation) -> None:
     assert found.found, found.rests_on.says
     explained = race.explain(found.token)
     assert not seen.differs(True, found.directives, explained.state), explained.text
+
+
+def test_the_release_lacks_what_it_uses(lacking: Expectation) -> None:
+    module, _, name = lacking.lacks.rpartition(".")
+    assert not hasattr(importlib.import_module(module), name), f"{lacking.lacks} is there"
 
 
 def test_absent_by_a_finished_search(race: Race, absent: Expectation) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 from harness.scenario import TORCH_MODULES, Axes, Scenario
 
 from ._counting import Counting
-from ._limit import eight_versions
+from ._limit import eight_versions, raise_limit
 from ._rehearse import rehearse
 
 
@@ -22,6 +22,7 @@ class Shared:
 
         self.x = torch.ones(4)
         self.backend = Counting(axes["threads"])
+        raise_limit()
         self.scaled = eight_versions(self.backend)
 
 
