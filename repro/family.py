@@ -15,6 +15,11 @@ FILES = {
     "flag.": "test_nested_fx",
     "patcher.": "test_patcher",
     "config.": "test_config",
+    "stance.": "test_call_scope",
+    "fullgraph.": "test_call_scope",
+    "isolate.": "test_call_scope",
+    "lock.": "test_lock",
+    "export.": "test_export",
 }
 
 

@@ -46,7 +46,7 @@ class World:
         self._looked_into = fine
         self.table: Table = scan(self.scenario.modules, fine, points or self.scenario.kinds, self.scenario.entries)
         if self.scenario.leaks is not None:
-            self.table.save_restore = [state for state in self.table.save_restore if state in self.scenario.leaks]
+            self.table.save_restore = [state for state in self.table.states if state in self.scenario.leaks]
         self.instruments = Instruments(self.table, free=free)
         self.backend = backends.make(self.instruments)
         if self.scenario.needs_torch:

@@ -283,6 +283,23 @@ def test_save_and_restore(scanned: Scan) -> None:
     assert [name.partition(".")[2] for name in s.table.save_restore] == ["FLAG", "Thing.mode"]
 
 
+def test_a_setter_that_returns_what_was_there_is_for_callers_that_put_it_back(scanned: Scan) -> None:
+    s = scanned("""
+        MODE = COUNT = 0
+        def exchange(new):
+            global MODE
+            before = MODE
+            MODE = new
+            return before
+        def count(more):
+            global COUNT
+            before = COUNT
+            COUNT = before + more
+            return before
+    """)
+    assert [name.partition(".")[2] for name in s.table.save_restore] == ["MODE"]
+
+
 def test_a_fine_module_has_all_its_functions(scanned: Scan) -> None:
     s = scanned("def one():\n    pass\nclass Thing:\n    def two(self):\n        pass\n")
     table = scan([], [sys.modules[s.names[0]]])
