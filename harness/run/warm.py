@@ -78,6 +78,8 @@ class hook_off:
 
 def hide_from_dynamo() -> None:
     """Dynamo's frame hook is handed our callbacks (Python 3.11) and our locks' methods: tell it to skip them."""
+    import harness.search.online  # noqa: F401 (runs import it later, and what is not loaded cannot be marked)
+
     shield.use(hook_off)
     skip = getattr(sys.modules["torch._dynamo.eval_frame"], "skip_code", None)
     if skip is None:
