@@ -37,7 +37,8 @@ class Shared:
         self.x = torch.ones(4)
         self.effects = Effects()
         backend = self.effects.counted("compile", eager)
-        self.isolated = torch.compile(doubled, backend=backend, isolate_recompiles=True)
+        compiled: Any = torch.compile  # its signature as typed lacks the argument in 2.13
+        self.isolated = compiled(doubled, backend=backend, isolate_recompiles=True)
         self.plain = torch.compile(tripled, backend=backend)
         self.isolated(self.x)
         self.plain(self.x)

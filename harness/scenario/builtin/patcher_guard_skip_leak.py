@@ -15,6 +15,7 @@ from harness.scenario import TORCH_MODULES, Axes, Scenario
 
 from ._counting import Counting
 from ._each import each
+from ._needs import needs
 from ._rehearse import rehearse
 
 
@@ -71,11 +72,16 @@ def check(shared: Shared, results: list[Any]) -> None:
     each(results[1::2], {"out": [4.0] * 4, "compiled runs": 2}, "call of the region")
 
 
+def prepare() -> None:
+    needs("torch.compiler.set_stance")
+    rehearse(Shared, [careful, careless])
+
+
 SCENARIO = Scenario(
     bodies=[careful, careless],
     setup=Shared,
     fork_after_setup=True,
-    prepare=lambda: rehearse(Shared, [careful, careless]),
+    prepare=prepare,
     check=check,
     summary="a compiled call of two frames in one thread, a region without guards in another",
     threads=(2, 2),
