@@ -13,10 +13,11 @@ from repro.family import file_of
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """A test with the argument ``present`` or ``absent`` is run for each row of that kind; ``seen``: present, and its state
-    is one that the scan sees."""
-    for kind in ("present", "absent", "seen"):
+    is one that the scan sees; ``lacking``: absent for want of what the scenario uses."""
+    for kind in ("present", "absent", "lacking", "seen"):
         if kind in metafunc.fixturenames:
-            rows = [row for row in at(version("torch"), read()) if row.found is (kind != "absent")]
+            rows = [row for row in at(version("torch"), read()) if row.found is (kind in ("present", "seen"))]
+            rows = [row for row in rows if row.found or bool(row.lacks) is (kind == "lacking")]
             rows = [row for row in rows if kind != "seen" or row.state != UNSEEN]
             rows = [row for row in rows if file_of(row) == metafunc.module.__name__.rpartition(".")[2]]
             metafunc.parametrize(kind, rows, ids=[row.name for row in rows])

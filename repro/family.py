@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from importlib.metadata import version
 
 from harness.plugin import Hunt, Race
@@ -14,6 +15,11 @@ FILES = {
     "flag.": "test_nested_fx",
     "patcher.": "test_patcher",
     "config.": "test_config",
+    "stance.": "test_call_scope",
+    "fullgraph.": "test_call_scope",
+    "isolate.": "test_call_scope",
+    "lock.": "test_lock",
+    "export.": "test_export",
 }
 
 
@@ -52,6 +58,11 @@ def test_the_explanation_names_the_state(race: Race, seen: Expectation) -> None:
     assert found.found, found.rests_on.says
     explained = race.explain(found.token)
     assert not seen.differs(True, found.directives, explained.state), explained.text
+
+
+def test_the_release_lacks_what_it_uses(lacking: Expectation) -> None:
+    module, _, name = lacking.lacks.rpartition(".")
+    assert not hasattr(importlib.import_module(module), name), f"{lacking.lacks} is there"
 
 
 def test_absent_by_a_finished_search(race: Race, absent: Expectation) -> None:

@@ -20,6 +20,7 @@ from repro.family import (  # noqa: F401 (collected here)
     test_replays_every_time_with_one_digest,
     test_smallest_form,
     test_the_explanation_names_the_state,
+    test_the_release_lacks_what_it_uses,
 )
 
 #: What the collection runs, and what that calls.

@@ -100,3 +100,34 @@ def test_the_other_order_of_backends_in_fresh_processes(launcher: Launcher) -> N
     ]
     digests = [report.digest for _, report in launcher.map(jobs)]
     assert digests[:2] == digests[2:]
+
+
+WARM = """
+import torch
+
+def setup(axes):
+    graphs = []
+    def backend(graph, inputs):
+        graphs.append(graph)
+        return graph.forward
+    return torch.compile(lambda x: x * 2, backend=backend, fullgraph=True), graphs
+
+def call(shared):
+    function, graphs = shared
+    return [function(torch.ones(2)).tolist(), len(graphs)]
+
+scenario = Scenario([call], setup=setup, modules=["torch._dynamo.eval_frame"], fine=["torch._dynamo.eval_frame"])
+"""
+
+
+def test_what_decides_within_a_compiled_call_is_not_compiled(tmp_path: Path) -> None:
+    with Launcher(write(tmp_path, WARM), jobs=1) as launcher:
+        schedule = Schedule(launcher.reference, 1)
+        watch = sorted({point for _, point, _, _ in launcher.run(Job(schedule)).passes()})
+        for strategy in (
+            {"kind": "pct", "order": [0], "changes": [1], "watch": watch},
+            {"kind": "surw", "seed": 0, "weights": {"T0": len(watch)}, "watch": watch},
+            {"kind": "walk", "seed": 0, "stay": 0.5},
+        ):
+            report = launcher.run(Job(schedule, strategy=strategy))
+            assert (report.outcome, report.results) == ("ok", [[[2.0, 2.0], 1]]), f"{strategy['kind']}: {report.message}"

@@ -43,7 +43,7 @@ def test_the_table_of_the_suite_knows_every_release() -> None:
 
 @pytest.mark.parametrize("release", ["2.5.0", "2.12.1", "2.13.0+cpu"])
 def test_the_flag_family_is_expected_before_2_14(release: str) -> None:
-    assert all(row.found for row in at(release, read()) if row.scenario != "config.patch_fifo")
+    assert all(row.found for row in at(release, read()) if row.scenario.startswith("flag."))
 
 
 @pytest.mark.parametrize("release", ["2.14.0", "2.14.1", "2.15.0+cu132", "2.16.0.dev20261101"])
@@ -64,11 +64,23 @@ def test_compile_against_call_takes_one_more_hand_over_on_2_13(release: str, han
 
 
 @pytest.mark.parametrize(
-    ("scenario", "last", "first"), [("config.patch_fifo", "2.11.0", "2.12.0"), ("patcher.guard_skip_leak", "2.14.1", "2.15.0")]
+    ("scenario", "last", "first"),
+    [
+        ("config.patch_fifo", "2.11.0", "2.12.0"),
+        ("config.shared_patch", "2.11.0", "2.12.0"),
+        ("patcher.guard_skip_leak", "2.14.1", "2.15.0"),
+    ],
 )
 def test_what_ended_at_a_release(scenario: str, last: str, first: str) -> None:
     found = [next(row.found for row in at(release, read()) if row.scenario == scenario) for release in (last, first)]
     assert found == [True, False]
+
+
+@pytest.mark.parametrize("scenario", ["config.worker_thread", "config.engine_thread"])
+def test_what_began_with_configuration_of_each_thread_needs_no_switch(scenario: str) -> None:
+    before, since = (next(row for row in at(release, read()) if row.scenario == scenario) for release in ("2.11.0", "2.12.0"))
+    assert not before.found
+    assert (since.found, since.least, since.most) == (True, 0, 0)
 
 
 def test_a_release_that_shows_something_else_says_which_way(tmp_path: Path) -> None:
@@ -95,6 +107,9 @@ def test_a_nightly_counts_as_the_release_it_leads_up_to(tmp_path: Path) -> None:
         ("found = true", 'found = "yes"', "found is true or false"),
         ("found = true\n", "", "found is true or false"),
         ("budget = 9\nd", "budget = 0\nd", "budget is a whole number"),
+        ("directives = 2", "directives = -1", "directives is a number"),
+        ("directives = 2", "directives = 2\nlacks = 'torch.b'", "missing or unknown: lacks"),
+        ('found = false', 'found = false\nlacks = 1', "lacks is the name"),
         ("directives = 2", "directives = true", "directives is a number"),
         ("directives = 2", "directives = { about = 2 }", "directives is a number"),
         ('state = "s"', "", "missing or unknown: state"),

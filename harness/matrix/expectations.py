@@ -35,7 +35,8 @@ class TableError(ValueError):
 @dataclass(frozen=True)
 class Expectation:
     """pattern  regular expression for the signature of the failure meant
-    most     directives in the smallest form at most, and ``least`` at least
+    most     directives in the smallest form at most, and ``least`` at least; 0: it fails without any switch
+    lacks    full name of what the scenario uses and the release doesn't have: there is nothing to search
     """
 
     scenario: str
@@ -47,6 +48,7 @@ class Expectation:
     least: int = 1
     most: int = 0
     state: str = ""
+    lacks: str = ""
 
     @property
     def name(self) -> str:
@@ -117,8 +119,9 @@ def _row(number: int, row: dict[str, Any], patterns: dict[str, str]) -> Expectat
     if type(found) is not bool:
         raise TableError(f"{where}: found is true or false")
     wanted = _KEYS | (_IF_FOUND if found else set())
-    if set(row) - {"axes"} != wanted:
-        odd = ", ".join(sorted(set(row) - {"axes"} ^ wanted))
+    said = set(row) - ({"axes"} if found else {"axes", "lacks"})
+    if said != wanted:
+        odd = ", ".join(sorted(said ^ wanted))
         raise TableError(f"{where}: missing or unknown: {odd}")
     if row["failure"] not in patterns:
         raise TableError(f"{where}: no failure {row['failure']!r} is described")
@@ -129,15 +132,17 @@ def _row(number: int, row: dict[str, Any], patterns: dict[str, str]) -> Expectat
     except InvalidSpecifier as error:
         raise TableError(f"{where}: {error}") from None
     least, most = _directives(where, row["directives"]) if found else (1, 0)
+    if type(row.get("lacks", "")) is not str:
+        raise TableError(f"{where}: lacks is the name of what the release does not have")
     return Expectation(
         row["scenario"], patterns[row["failure"]], releases, found, row["budget"], row.get("axes", {}),
-        least, most, row.get("state", ""),
+        least, most, row.get("state", ""), row.get("lacks", ""),
     )  # fmt: skip
 
 
 def _directives(where: str, value: Any) -> tuple[int, int]:
     exact = isinstance(value, dict) and set(value) == {"exactly"}
     number = value["exactly"] if exact else value
-    if type(number) is not int or number < 1:
-        raise TableError(f"{where}: directives is a number of at least 1, or {{ exactly = number }}")
-    return (number if exact else 1), number
+    if type(number) is not int or number < 0:
+        raise TableError(f"{where}: directives is a number, or {{ exactly = number }}")
+    return (number if exact else min(1, number)), number

@@ -15,7 +15,7 @@ from typing import Any
 from harness.run.job import Job
 from harness.run.outcome import Finding
 
-from .orders import Orders, Raw, each_first, name_of
+from .orders import Orders, Raw, each_first, in_order, name_of
 
 _RAISED = ("crash", "deadlock", "hang", "error")
 _NOTHING: dict[str, Any] = {"ran": 0, "graphs": []}
@@ -33,8 +33,8 @@ class Compiled:
         if job.schedule.threads < 2:
             return
         allowed = [
-            (name_of(order, other), other["made"])
-            for order, other in self._orders.reports(job, each_first(job.schedule))
+            (name_of(alone, other), other["made"])
+            for alone, other in self._orders.reports(in_order(job, each_first(job.schedule)))
             if not other["findings"] and other["made"] is not None
         ]
         if not allowed:

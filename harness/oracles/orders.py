@@ -36,6 +36,17 @@ def _in_order(schedule: Schedule, order: tuple[int, ...]) -> Schedule:
     return replace(schedule, first=order[0], directives=directives)
 
 
+def in_order(job: Job, schedules: list[Schedule]) -> list[Job]:
+    """The same program, fix and isolation on those schedules."""
+    return [Job(schedule, job.fix, isolate=job.isolate) for schedule in schedules]
+
+
+def in_main(job: Job) -> list[Job]:
+    """One job for each order in which the thread that did the set-up can run the bodies."""
+    schedule = replace(job.schedule, first=0, directives=())
+    return [Job(schedule, job.fix, in_main=order) for order in permutations(range(schedule.threads))]
+
+
 class Orders:
     """``run(job)`` makes one run and gives its report as plain data."""
 
@@ -44,13 +55,13 @@ class Orders:
         self._known: dict[str, Raw] = {}
         self.running = False
 
-    def reports(self, job: Job, schedules: list[Schedule]) -> list[tuple[Schedule, Raw]]:
-        """Those orders of ``job``'s program, with its threads, axes and fix; empty while they are being run."""
+    def reports(self, jobs: list[Job]) -> list[tuple[Job, Raw]]:
+        """What those gave, each run once and kept; empty while they are being run."""
         if self.running:
             return []
         self.running = True
         try:
-            return [(order, self._report(Job(order, job.fix, isolate=job.isolate))) for order in schedules]
+            return [(job, self._report(job)) for job in jobs]
         finally:
             self.running = False
 
@@ -58,13 +69,15 @@ class Orders:
         key = json.dumps(job.to_json(), sort_keys=True)
         if key not in self._known:
             report = self._run(job)
-            self._known[key] = {name: report.get(name) for name in ("findings", "keys", "log", "after", "made")}
+            self._known[key] = {name: report.get(name) for name in ("findings", "threads", "keys", "log", "after", "made")}
         return self._known[key]
 
 
-def name_of(order: Schedule, report: Raw) -> str:
+def name_of(job: Job, report: Raw) -> str:
     """As ``T1 then T0``: how the threads ended."""
+    if job.in_main:
+        return "main: " + " then ".join(report["threads"][index] for index in job.in_main)
     log, keys = report["log"], report["keys"]
     ended = [f"T{log[i]}" for i in range(0, len(log), 3) if keys[log[i + 1]] == "end"]
-    last = [f"T{i}" for i in range(order.threads) if f"T{i}" not in ended]
+    last = [f"T{i}" for i in range(job.schedule.threads) if f"T{i}" not in ended]
     return " then ".join(ended + last)

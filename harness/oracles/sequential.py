@@ -2,6 +2,9 @@
 
 What two orders give differently may come out either way, but not mixed.
 
+Where the scenario says ``sequential="main"``, the orders are run by the thread that did the set-up, without threads: what
+belongs to a thread (configuration in a ``ContextVar``, say) must make no difference.
+
 Said nothing about: runs that failed anyway; runs in which a collection ran code of the program (in the orders, none
 does); more than four threads; and, where the scenario leaves it open, programs whose threads wait for each other, since
 those have no sequential order.
@@ -9,20 +12,20 @@ those have no sequential order.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from harness.run.job import Job
 from harness.run.outcome import Finding
 
-from .orders import MOST_THREADS, Orders, name_of, orders
+from .orders import MOST_THREADS, Orders, in_main, in_order, name_of, orders
 
 Left = dict[str, str]
 
 
 class Sequential:
-    """``wanted``: None leaves it to the program."""
+    """``wanted``: what the scenario says; None leaves it to the program."""
 
-    def __init__(self, orders: Orders, wanted: bool | None) -> None:
+    def __init__(self, orders: Orders, wanted: bool | Literal["main"] | None) -> None:
         self._orders = orders
         self._wanted = wanted
 
@@ -44,16 +47,19 @@ class Sequential:
             for part in parts[:3]
         )
         kind = "state leaked" if parts == ["containers that were empty"] else "wrong value"
-        finding = Finding(kind, f"no sequential order gives this: {', '.join(parts)}", shown, at=len(report["log"]) // 3)
+        where = " in the main thread" if self._wanted == "main" else ""
+        text = f"no sequential order{where} gives this: {', '.join(parts)}"
+        finding = Finding(kind, text, shown, at=len(report["log"]) // 3)
         report["findings"].append(finding.to_json())
 
     def _allowed(self, job: Job) -> list[tuple[str, Left]]:
         found = []
-        for order, report in self._orders.reports(job, orders(job.schedule)):
-            if self._wanted is None and any(point.startswith("block:") for point in report["keys"]):
+        jobs = in_main(job) if self._wanted == "main" else in_order(job, orders(job.schedule))
+        for alone, report in self._orders.reports(jobs):
+            if self._wanted is None and any(point.startswith("block:") for point in report["keys"] or ()):
                 return []
             if not report["findings"] and report["after"] is not None:
-                found.append((name_of(order, report), report["after"]))
+                found.append((name_of(alone, report), report["after"]))
         return found
 
 

@@ -16,6 +16,7 @@ from harness.errors import UserError
 from . import wire
 from .death import adopt_orphans, die_with_parent
 from .execute import NotPlain, Ready, execute, require_plain
+from .in_main import execute_in_main
 from .job import Job
 from .outcome import Finding
 from .plain import execute_plain
@@ -51,6 +52,8 @@ def main(world: World, job: Job, parent: int, report_fd: int, noise_fd: int, rea
     try:
         if job.residue:
             report: dict[str, Any] = {"findings": [], "results": left_by(world, job.fix)}
+        elif job.in_main:
+            report = execute_in_main(job, world, ready)
         elif job.plain:
             report = execute_plain(job, world)
         elif job.fix != "none" and world.is_per_process(job.fix):

@@ -16,6 +16,7 @@ from harness.oracles.orders import Orders
 from harness.oracles.sequential import Sequential
 
 from .execute import execute
+from .in_main import execute_in_main
 from .job import Job
 from .pool import WorkerPool
 from .report import Report
@@ -54,10 +55,10 @@ class InlineRunner:
         world = self.world
         if job.fix != "none" and world.is_per_process(job.fix):
             raise UserError(f"{job.fix} needs processes")
-        report = execute(
+        report = execute_in_main(job, world) if job.in_main else execute(
             job, world.scenario, world.table, world.backend, world.fix(job.fix), self.pool.start, wait=True,
             home=world.module,
-        )
+        )  # fmt: skip
         if not self.pool.wait(_UNWIND):
             raise CannotTest(f"{world.scenario}: a thread does not end; use fresh processes")
         self._number += 1

@@ -16,6 +16,7 @@ class Job:
     residue   no run at all: the fix is put in force and taken off, and what it leaves is the result
     plain     no control at all: threads as the interpreter runs them
     isolate   states that are each thread's own in this run
+    in_main   no threads: the bodies run in the thread that did the set-up, in this order
     detail    record every access with file, line, value and stack, for an explanation
     frames    record which frames Dynamo's hook was given (:mod:`harness.control.frames`)
     """
@@ -28,6 +29,7 @@ class Job:
     plain: bool = False
     residue: bool = False
     frames: bool = False
+    in_main: tuple[int, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -39,11 +41,12 @@ class Job:
             "plain": self.plain,
             "residue": self.residue,
             "frames": self.frames,
+            "in_main": list(self.in_main),
         }
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Job:
         return cls(
             Schedule.from_json(data["schedule"]), data["fix"], data["strategy"], data["detail"],
-            tuple(data["isolate"]), data["plain"], data["residue"], data["frames"],
+            tuple(data["isolate"]), data["plain"], data["residue"], data["frames"], tuple(data["in_main"]),
         )  # fmt: skip

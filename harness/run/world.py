@@ -40,6 +40,8 @@ class World:
         if self.scenario.prepare is not None:
             try:
                 self.scenario.prepare()
+            except UserError as error:  # it says what is missing here
+                raise UserError(f"{reference}: {error}") from None
             except (Exception, SystemExit) as error:
                 raise UserError(f"{reference}: prepare raised: {type(error).__name__}: {error}") from None
         require_modules(self.scenario, reference)

@@ -61,7 +61,7 @@ def refuse(schedule: Schedule, report: Report) -> None:
         why = f"the schedule does not fail here ({report.outcome})"
     elif report.outcome not in _TOLD:
         why = f"the outcome is {report.outcome!r}: a script tells {', '.join(_TOLD)}"
-    elif report.signature.startswith("no sequential order gives this"):
+    elif report.signature.startswith("no sequential order "):
         why = "only a comparison with runs without a switch shows the failure: give the scenario a check"
     elif _finding(report).thread.startswith("probe"):
         why = "the failure is a probe's"

@@ -1,7 +1,8 @@
 """States that code saves and later stores back: when all is over they must be as before.
 
 What is saved may lie in a local, in an attribute of ``self`` (``__enter__`` and ``__exit__`` of one class), or in a
-list, deque or dictionary held by either, or by a name.
+list, deque or dictionary held by either, or by a name. A function that sets a state to what it is given and returns
+what was there before is made for callers that put it back.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ class Saves:
         self._direct: set[str] = set()
 
     def look(self, found: Found) -> None:
+        self._direct.update(_exchanged(found))
         for event in found.events:
             if event.what == "set":
                 self._save(_place(Value("attr", event.name, event.base), found), event.args[0])
@@ -61,6 +63,20 @@ class Saves:
         yield from self._direct
         for place, states in self._restored.items():
             yield from states & self._saved.get(place, set())
+
+
+def _exchanged(found: Found) -> Iterator[str]:
+    """States that a function puts into a local, sets to an argument, and then returns from there."""
+    given = found.code.co_varnames[: found.code.co_argcount]
+    saved: set[str] = set()
+    written: set[str] = set()
+    for event in found.events:
+        if event.what == "save":
+            saved.add(event.base.state)
+        elif event.what == "write" and event.args[0].kind == "local" and event.args[0].name in given:
+            written.update(saved & {f"{event.owner}.{event.name}"})
+        elif event.what == "return" and event.base.slot and event.base.state in written:
+            yield event.base.state
 
 
 def _read_of(value: Value) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 _PLAIN = (bool, int, float, str, bytes, type(None))
@@ -79,6 +80,10 @@ def shown(value: Any) -> str:
         return text if len(text) <= 60 else text[:57] + "..."
     if isinstance(value, (list, tuple, dict, set, frozenset)):
         return f"{type(value).__name__} of {len(value)}"
+    if is_dataclass(value) and not isinstance(value, type):
+        own = [(field.name, getattr(value, field.name, UNSET)) for field in fields(value)]
+        usual = {field.name: field.default for field in fields(value)}
+        return f"{type(value).__qualname__}({', '.join(f'{name}={shown(v)}' for name, v in own if v is not usual[name])})"
     name = getattr(value, "__qualname__", None)
     if isinstance(name, str):
         # functools.wraps copies the name: a patched function shows by the file its code is from

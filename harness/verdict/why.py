@@ -42,6 +42,8 @@ def cause_of(runner: Runner, schedule: Schedule, fix: str = "none") -> tuple[Rep
         states = tuple(cause.state for cause in group)
         if len(states) > 1 and not runner.wait(runner.start(Job(schedule, fix, isolate=states))).failed:
             return failing, replace(group[0], proved=True, with_it=states[1:])
+    if not schedule.directives or failing.outcome == "deadlock":
+        return failing, None  # there is nothing to compare with; it was locks
     return failing, (part or likely)[0]
 
 

@@ -12,6 +12,7 @@ from harness.oracles.orders import orders
 from harness.run.inline import InlineRunner
 from harness.run.job import Job
 from harness.run.launch import Launcher
+from harness.scenario import Scenario
 from harness.schedule import Schedule
 from harness.search import Exploration, explore
 
@@ -161,3 +162,37 @@ def test_in_fresh_processes_and_on_replay(tmp_path: Path) -> None:
     with Launcher(reference) as launcher:
         again = [seen.signature for _, seen in launcher.map([Job(schedule)] * 3)]
     assert again == [report.signature] * 3
+
+
+IN_A_THREAD = """
+import contextvars
+limit = contextvars.ContextVar("limit", default=8)
+def setup(axes):
+    limit.set({wanted})
+def body(shared):
+    return limit.get()
+scenario = Scenario([body], setup=setup, sequential="main")
+"""
+
+
+@pytest.mark.parametrize(("wanted", "differs"), [(16, True), (8, False)])
+@pytest.mark.parametrize("forked", [False, True])
+def test_being_in_a_thread_may_make_no_difference(tmp_path: Path, wanted: int, differs: bool, forked: bool) -> None:
+    source = IN_A_THREAD.format(wanted=wanted)
+    if not forked:
+        found = kinds(search(tmp_path, source))
+    else:
+        with Launcher(write(tmp_path, source), jobs=1) as launcher:
+            report = launcher.run(Job(Schedule("s", 1)))
+            found = {report.signature} - {""}
+    assert found == ({"no sequential order in the main thread gives this: results"} if differs else set())
+
+
+def test_in_main_too_either_order_will_do(tmp_path: Path) -> None:
+    source = LOST.format(returned="box.n", more=", sequential='main', threads=(2, 2)")
+    assert kinds(search(tmp_path, source)) == {"no sequential order in the main thread gives this: results, shared"}
+
+
+def test_how_orders_are_compared_is_true_false_or_main() -> None:
+    with pytest.raises(ValueError, match="'maine': True, False or 'main'"):
+        Scenario([print], sequential="maine")  # type: ignore[arg-type]

@@ -283,6 +283,23 @@ def test_save_and_restore(scanned: Scan) -> None:
     assert [name.partition(".")[2] for name in s.table.save_restore] == ["FLAG", "Thing.mode"]
 
 
+def test_a_setter_that_returns_what_was_there_is_for_callers_that_put_it_back(scanned: Scan) -> None:
+    s = scanned("""
+        MODE = COUNT = 0
+        def exchange(new):
+            global MODE
+            before = MODE
+            MODE = new
+            return before
+        def count(more):
+            global COUNT
+            before = COUNT
+            COUNT = before + more
+            return before
+    """)
+    assert [name.partition(".")[2] for name in s.table.save_restore] == ["MODE"]
+
+
 def test_a_fine_module_has_all_its_functions(scanned: Scan) -> None:
     s = scanned("def one():\n    pass\nclass Thing:\n    def two(self):\n        pass\n")
     table = scan([], [sys.modules[s.names[0]]])
@@ -301,3 +318,21 @@ def test_scanning_is_deterministic(scanned: Scan) -> None:
     assert list(first.codes) == list(second.codes)
     assert "logging._srcfile" not in first.states
     assert any(state.startswith("logging.") for state in first.states)
+
+
+def test_a_setter_of_c_that_gives_back_what_was_there_is_a_state(scanned: Scan) -> None:
+    """``set_wakeup_fd`` has no getter; ``setitimer`` has one, and is called after that."""
+    s = scanned("""
+        import signal
+        def swaps():
+            before = signal.set_wakeup_fd(-1)
+            signal.set_wakeup_fd(before)
+            kept = signal.setitimer(signal.ITIMER_REAL, 0)
+        def drops():
+            signal.set_wakeup_fd(-1)
+    """)
+    state = "_signal.set_wakeup_fd"
+    assert s.table.by_kind["pairs"] == {state, "_signal.getitimer()"}
+    written = {code.qualname: [a for found in code.sites.values() for a in found] for code in s.table.codes.values()}
+    assert [access.point for access in written["swaps"]].count(f"write:{state}") == 2
+    assert [access.point for access in written["drops"]] == [f"write:{state}"]

@@ -13,9 +13,8 @@ from harness.control.adopt import adopted
 from harness.control.marks import thread_index
 from harness.scenario import TORCH_MODULES, Axes, Scenario
 
+from ._nested import IN_THE_ENGINE, nested
 from ._rehearse import rehearse
-
-_IN_THE_ENGINE = 61  # nested backwards; the engine allows 60 in one thread
 
 
 class Shared:
@@ -30,32 +29,11 @@ class Shared:
         self.losses = [
             checkpoint(self.layer, x, use_reentrant=axes["use_reentrant"]).sum() for x in self.inputs
         ]
-        self.depth = _IN_THE_ENGINE if axes["recompute"] == "engine" else 0
+        self.depth = IN_THE_ENGINE if axes["recompute"] == "engine" else 0
 
     def layer(self, x: Any) -> Any:
         with adopted():
             return self.compiled(x)
-
-
-def nested(loss: Any, depth: int) -> Any:
-    """A loss whose backward runs the backward of another, and so on, the last of them that of ``loss``."""
-    import torch
-
-    if not depth:
-        return loss
-
-    class Outer(torch.autograd.Function):
-        @staticmethod
-        def forward(ctx: Any, x: Any) -> Any:
-            return x.clone()
-
-        @staticmethod
-        def backward(ctx: Any, gradient: Any) -> Any:
-            with torch.enable_grad():
-                nested(loss, depth - 1).backward()
-            return gradient
-
-    return Outer.apply(torch.ones(1, requires_grad=True)).sum()
 
 
 def affine(x: Any) -> Any:

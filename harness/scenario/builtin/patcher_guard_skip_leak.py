@@ -13,6 +13,7 @@ from typing import Any
 from harness import marker
 from harness.scenario import TORCH_MODULES, Axes, Scenario
 
+from ._needs import needs
 from ._rehearse import rehearse
 
 
@@ -63,11 +64,16 @@ def careless(shared: Shared) -> list[float]:
     return out
 
 
+def prepare() -> None:
+    needs("torch.compiler.set_stance")
+    rehearse(Shared, [careful, careless])
+
+
 SCENARIO = Scenario(
     bodies=[careful, careless],
     setup=Shared,
     fork_after_setup=True,
-    prepare=lambda: rehearse(Shared, [careful, careless]),
+    prepare=prepare,
     sequential=True,
     summary="a compiled call of two frames in one thread, a region without guards in another",
     threads=(2, 2),

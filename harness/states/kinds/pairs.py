@@ -3,6 +3,9 @@
 Functions of one C module (or methods of one C object held in a name) are paired by what their names say. The state is
 called after its getter, ``sys.getrecursionlimit()``, and that is how its value is found. C code may read it anywhere,
 so a thread that sets it is reason enough for a hand-over: no other thread need be seen touching it.
+
+A setter without a getter, of which some code keeps what it returns, gives back what was there: ``set_eval_frame``. Such a
+state is called after its setter, and its value is not known.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ from types import BuiltinFunctionType, CodeType, ModuleType
 from typing import Any
 
 from ..codes import Access
+from ..flow import Event
 from ..value import MISSING, Value
 from .kind import Found
 
@@ -73,6 +77,22 @@ def pair_of(called: Value) -> tuple[str, bool] | None:
     return None if getter is None else (f"{where}.{getter}()", name != getter)
 
 
+def swap_of(called: Value) -> str | None:
+    """The state that this C function sets, where it has no getter."""
+    function = called.object
+    if function in _NONE or not isinstance(function, BuiltinFunctionType) or not isinstance(function.__self__, ModuleType):
+        return None
+    if not _SETTER.match(function.__name__) or pair_of(called) is not None:
+        return None
+    return f"{function.__self__.__name__}.{function.__name__}"
+
+
+def _kept(event: Event) -> Value | None:
+    """The function whose result this event puts into a local or an attribute."""
+    value = event.base if event.what == "save" else event.args[0] if event.what == "set" else None
+    return value.base if value is not None and value.kind == "call" and isinstance(value.base, Value) else None
+
+
 _known: dict[str, tuple[str, ...]] = {}
 
 
@@ -102,14 +122,21 @@ class Pairs:
             pair = pair_of(event.base) if event.what == "call" else None
             if pair is not None and pair[1]:
                 yield pair[0]
+            kept = _kept(event)
+            swap = swap_of(kept) if kept is not None else None
+            if swap is not None:
+                yield swap
 
     def words(self, states: Set[str]) -> set[str]:
         getters = {state.rpartition(".")[2].removesuffix("()") for state in states}
         setters = {name for space in _known.values() for name, getter in _pairs_of(space).items() if getter in getters}
-        return getters | setters
+        return getters | setters  # a swap is called after its setter
 
     def sites(self, found: Found, states: Set[str]) -> Iterator[tuple[int, Access]]:
         for event in found.events:
             pair = pair_of(event.base) if event.what == "call" else None
             if pair is not None and pair[0] in states:
                 yield event.offset, Access(*pair)
+            swap = swap_of(event.base) if event.what == "call" else None
+            if swap in states and swap is not None:
+                yield event.offset, Access(swap, True)
