@@ -15,6 +15,7 @@ from types import FunctionType
 from typing import Any
 
 from ._replaced import exchanged, replaced
+from ._traces import within
 
 _OWN = "__each_thread_s_own_patches__"
 _MISSING: Any = object()
@@ -25,6 +26,7 @@ class _Stacks(threading.local):
 
     call: Any = None  # the one in force for Module.__call__
     getattr: Any = None
+    together = False  # it has the lock
 
     def __init__(self) -> None:
         self.of: dict[tuple[int, str], list[Any]] = {}
@@ -73,6 +75,10 @@ def own_patches() -> Iterator[None]:
         for kind in (fx._PatchedFnSetAttr, fx._PatchedFnSetItem, fx._PatchedFnDel):
             stack.enter_context(replaced(kind, "patch", patch))
             stack.enter_context(replaced(kind, "revert", revert))
+        # A trace patches dozens of functions: the lock is taken once for all of them.
+        whole = [(fx._Patcher, name) for name in ("revert_all_patches", "reapply_all_patches", "__exit__")]
+        for owner, name in ((fx, "_patch_wrapped_functions"), (fx, "_autowrap_check"), *whole):
+            stack.enter_context(replaced(owner, name, within(shared.together, vars(owner)[name])))
         yield
 
 
@@ -91,12 +97,25 @@ class _Shared:
 
     def __init__(self, stacks: _Stacks) -> None:
         self.stacks = stacks
-        self.lock = threading.RLock()
+        self.lock = threading.Lock()
         self.users: dict[tuple[int, str], int] = {}
         self.places: dict[tuple[int, str], tuple[Any, Any]] = {}  # owner, what was there
 
-    def install(self, key: tuple[int, str], patched: Any) -> None:
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """No other thread installs or removes anything meanwhile."""
+        if self.stacks.together:
+            yield
+            return
         with self.lock:
+            self.stacks.together = True
+            try:
+                yield
+            finally:
+                self.stacks.together = False
+
+    def install(self, key: tuple[int, str], patched: Any) -> None:
+        with self.together():
             self.users[key] = self.users.get(key, 0) + 1
             if self.users[key] == 1:
                 owner, name = patched.frame_dict, patched.fn_name
@@ -105,7 +124,7 @@ class _Shared:
             _call_the_original(patched.new_fn, self._original(key))
 
     def remove(self, key: tuple[int, str]) -> None:
-        with self.lock:
+        with self.together():
             self.users[key] -= 1
             if not self.users[key]:
                 owner, there = self.places.pop(key)

@@ -41,6 +41,7 @@ def compiler(shared: Shared) -> list[float]:
 SCENARIO = Scenario(
     bodies=[tracer, compiler],
     setup=Shared,
+    fork_after_setup=True,
     prepare=lambda: rehearse(Shared, [tracer, compiler]),
     sequential=True,
     summary="a trace in one thread, a first compiled call in another",

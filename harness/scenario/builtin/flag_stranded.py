@@ -32,6 +32,7 @@ def tracer(shared: Shared) -> str:
 SCENARIO = Scenario(
     bodies=[tracer, tracer],
     setup=Shared,
+    fork_after_setup=True,
     prepare=lambda: rehearse(Shared, [tracer]),
     sequential=True,
     summary="two overlapping traces",

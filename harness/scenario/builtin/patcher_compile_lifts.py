@@ -55,6 +55,7 @@ def compiler(shared: Shared) -> list[float]:
 SCENARIO = Scenario(
     bodies=[tracer, compiler],
     setup=Shared,
+    fork_after_setup=True,
     prepare=lambda: rehearse(Shared, [tracer, compiler]),
     sequential=True,
     summary="a trace of a module in one thread, a compile of two frames in another",

@@ -27,6 +27,7 @@ def tracer(shared: Shared) -> None:
 SCENARIO = Scenario(
     bodies=[tracer, tracer],
     setup=Shared,
+    fork_after_setup=True,
     prepare=lambda: rehearse(Shared, [tracer]),
     sequential=True,
     summary="two overlapping traces of modules",

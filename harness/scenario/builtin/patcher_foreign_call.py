@@ -36,6 +36,7 @@ def caller(shared: Shared) -> list[float]:
 SCENARIO = Scenario(
     bodies=[tracer, caller],
     setup=Shared,
+    fork_after_setup=True,
     prepare=lambda: rehearse(Shared, [tracer, caller]),
     sequential=True,
     summary="a trace of a module in one thread, an eager call of another module in another",

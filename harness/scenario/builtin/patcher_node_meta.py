@@ -48,6 +48,7 @@ def plain(shared: Shared) -> None:
 SCENARIO = Scenario(
     bodies=[annotated, plain],
     setup=Shared,
+    fork_after_setup=True,
     prepare=lambda: rehearse(Shared, [annotated, plain]),
     sequential=True,
     summary="an annotated trace in one thread, a plain one in another",

@@ -34,6 +34,7 @@ def caller(shared: Shared) -> Any:
 SCENARIO = Scenario(
     bodies=[tracer, caller],
     setup=Shared,
+    fork_after_setup=True,
     prepare=lambda: rehearse(Shared, [tracer, caller]),
     sequential=True,
     summary="a trace of a module in one thread, an eager call of its submodule in another",
