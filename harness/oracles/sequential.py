@@ -20,6 +20,7 @@ from itertools import pairwise, permutations
 from typing import Any, Literal
 
 from harness.control.actions import HandOver
+from harness.errors import UserError
 from harness.run.job import Job
 from harness.run.outcome import Finding
 from harness.schedule.schedule import Directive, Schedule
@@ -57,7 +58,8 @@ class Sequential:
         self._known: dict[str, list[tuple[str, Left]]] = {}
 
     def judge(self, job: Job, report: dict[str, Any]) -> None:
-        """Adds a finding to the report where no sequential order leaves what this run left."""
+        """Adds a finding to the report where no sequential order leaves what this run left. Raises UserError where the main
+        thread is to be compared with and can't run the bodies."""
         left = report.get("after")
         if self._wanted is False or left is None or report["findings"] or job.schedule.threads > MOST_THREADS:
             return
@@ -85,6 +87,7 @@ class Sequential:
         if key not in self._known:
             self._known[key] = []  # while they are run, nothing is judged
             found = []
+            broken = ""
             main = self._wanted == "main"
             for alone in in_main(job) if main else [Job(order, job.fix, isolate=job.isolate) for order in orders(schedule)]:
                 report = self._run(alone)
@@ -93,6 +96,10 @@ class Sequential:
                 if not report["findings"] and report.get("after") is not None:
                     name = "main: " + " then ".join(report["threads"][i] for i in alone.in_main) if main else _name(alone.schedule, report)
                     found.append((name, report["after"]))
+                elif main:
+                    broken = report["findings"][0]["message"]
+            if main and not found:
+                raise UserError(f'sequential="main": no order of the bodies passes in the main thread: {broken}')
             self._known[key] = found
         return self._known[key]
 
