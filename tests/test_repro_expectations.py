@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from pathlib import Path
 
 import pytest
@@ -81,6 +82,24 @@ def test_what_began_with_configuration_of_each_thread_needs_no_switch(scenario: 
     before, since = (next(row for row in at(release, read()) if row.scenario == scenario) for release in ("2.11.0", "2.12.0"))
     assert not before.found
     assert (since.found, since.least, since.most) == (True, 0, 0)
+
+
+@pytest.mark.parametrize(("release", "lacking"), [("2.5.1", 4), ("2.11.0", 2), ("2.13.0", 0)])
+def test_what_a_release_lacks_is_not_searched_for(release: str, lacking: int) -> None:
+    rows = [row for row in at(release, read()) if row.lacks]
+    assert len(rows) == lacking
+    assert not any(row.found for row in rows)
+
+
+def test_what_is_said_to_be_lacking_is_there_where_it_is_not() -> None:
+    """A name with a slip of the pen is lacking everywhere."""
+    torch = pytest.importorskip("torch")
+    here = {row.name for row in at(torch.__version__, read()) if row.lacks}
+    names = {row.lacks for row in read() if row.lacks and row.name not in here}
+    assert names
+    for name in names:
+        module, _, attribute = name.rpartition(".")
+        assert hasattr(importlib.import_module(module), attribute), name
 
 
 def test_a_release_that_shows_something_else_says_which_way(tmp_path: Path) -> None:

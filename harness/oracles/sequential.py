@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+from harness.errors import UserError
 from harness.run.job import Job
 from harness.run.outcome import Finding
 
@@ -30,7 +31,8 @@ class Sequential:
         self._wanted = wanted
 
     def judge(self, job: Job, report: dict[str, Any]) -> None:
-        """Adds a finding to the report where no sequential order leaves what this run left."""
+        """Adds a finding to the report where no sequential order leaves what this run left. Raises UserError where the main
+        thread is to be compared with and can't run the bodies."""
         left = report.get("after")
         if self._wanted is False or left is None or _other(report) or job.schedule.threads > MOST_THREADS:
             return
@@ -53,13 +55,17 @@ class Sequential:
         report["findings"].append(finding.to_json())
 
     def _allowed(self, job: Job) -> list[tuple[str, Left]]:
-        found = []
+        found, broken = [], ""
         jobs = in_main(job) if self._wanted == "main" else in_order(job, orders(job.schedule))
         for alone, report in self._orders.reports(jobs):
             if self._wanted is None and any(point.startswith("block:") for point in report["keys"] or ()):
                 return []
             if not report["findings"] and report["after"] is not None:
                 found.append((name_of(alone, report), report["after"]))
+            elif alone.in_main:
+                broken = report["findings"][0]["message"]
+        if broken and not found:
+            raise UserError(f'sequential="main": no order of the bodies passes in the main thread: {broken}')
         return found
 
 

@@ -24,7 +24,8 @@ def execute_in_main(job: Job, world: World, ready: Ready | None = None) -> dict[
     scenario = world.scenario
     findings: list[Finding] = []
     results: list[Any] = [None] * job.schedule.threads
-    made = nullcontext(ready.shared) if ready is not None else set_up(scenario, job, world.fix(job.fix))
+    apart = job.fix != "none" and world.is_per_process(job.fix)  # bodies alone need no process of their own
+    made = nullcontext(ready.shared) if ready is not None else set_up(scenario, job, None if apart else world.fix(job.fix))
     with made as shared:
         aftermath = Aftermath(world.table, world.module)
         for index in job.in_main:

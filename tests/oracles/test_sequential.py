@@ -8,6 +8,7 @@ from textwrap import dedent
 import pytest
 from support.programs import write
 
+from harness.errors import UserError
 from harness.oracles.orders import orders
 from harness.run.inline import InlineRunner
 from harness.run.job import Job
@@ -196,3 +197,9 @@ def test_in_main_too_either_order_will_do(tmp_path: Path) -> None:
 def test_how_orders_are_compared_is_true_false_or_main() -> None:
     with pytest.raises(ValueError, match="'maine': True, False or 'main'"):
         Scenario([print], sequential="maine")  # type: ignore[arg-type]
+
+
+def test_bodies_that_main_cannot_run_are_a_mistake(tmp_path: Path) -> None:
+    source = IN_A_THREAD.format(wanted=16).replace("return limit.get()", "assert limit.get() == 8, 'not here'")
+    with pytest.raises(UserError, match="no order of the bodies passes in the main thread: AssertionError: not here"):
+        search(tmp_path, source)
