@@ -1,0 +1,141 @@
+"""From the user's command to the finding."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from harness.errors import CannotTest
+
+from .asks import Asks
+from .command import Command, shown
+from .decide import Cause, decide, place
+from .finding import Finding
+from .log import Log
+from .runs import Runs, Tell
+from .search import needed_order, shortest
+from .trial import Collected, Trial
+
+
+def carry_out(command: Command, log: Log, *, test: str, repeats: int, jobs: int, seconds: float, tell: Tell) -> Finding:
+    """Whatever ends it, the log has all runs that were made.
+
+    Raises UserError for a mistake in the command; CannotTest where runs of the same differ.
+    """
+    runs = Runs(command, log, jobs=jobs, seconds=seconds, tell=tell)
+    try:
+        about = runs.collect(test)
+        names = [name for name, _ in about.tests]
+        if about.target:
+            return _about(Asks(runs, names.index(about.target), repeats), about, ())
+        return _search_all(runs, about, names, repeats)
+    finally:
+        runs.close()
+
+
+def _search_all(runs: Runs, about: Collected, names: list[str], repeats: int) -> Finding:
+    """The first failing test that passes alone."""
+    failing = [name for name, _, _ in about.failing]
+    for name in failing:
+        asks = Asks(runs, names.index(name), repeats)
+        alone = asks.once(((), "auto"))[0]
+        if not alone.failed:
+            also = tuple(f"{other}: {said}" for other, said, _ in about.failing if other != name)
+            return _about(asks, about, also)
+    without = tuple(f"{name} ({how})" for name, how in about.without.items())
+    if failing:
+        says = f"{len(failing)} of {len(names)} tests fail, and each of them alone too"
+        return Finding("none", says, also=tuple(f"{name}: {said}" for name, said, _ in about.failing), without=without, runs=len(runs.log.results) + 1)
+    return _each(runs, about, names, repeats) or Finding(
+        "none", f"none of {len(names)} tests fails, nor when what the test before it left is collected within it (--test asks about all before one)",
+        without=without, runs=len(runs.log.results) + 1,
+    )
+
+
+def _each(runs: Runs, about: Collected, names: list[str], repeats: int) -> Finding | None:
+    """All pass. Does one fail when garbage, its own and what the test before it left, is collected all through it?"""
+    last = len(names) - 1
+    result = runs.results([Trial(last, tuple(range(last)), "each")])[0]
+    for name in result.failing:
+        found = _about(Asks(runs, names.index(name), repeats), about, ())
+        if found.found:
+            return found
+    return None
+
+
+def _about(asks: Asks, about: Collected, also: tuple[str, ...]) -> Finding:
+    cause = decide(asks)
+    test = asks.name(asks.target)
+    without = tuple(f"{name} ({how})" for name, how in asks.without.items())
+    if cause.kind == "none":
+        head = f"{test}: {cause.why[0]}"
+        return Finding("none", head, test, asks.target, signature=cause.signature, evidence=cause.why[1:], also=also, without=without, runs=_ran(asks))
+    gc, at = cause.gc, ""
+    before: tuple[int, ...] = ()
+    ordered: Sequence[tuple[int, int]] = ()
+    if not cause.alone:
+        ask = asks.asking(gc, cause.signature, cause.needs)
+        before = shortest(asks.everything, ask, asks.runs.jobs)
+        ordered = needed_order(before, ask)
+    if gc == "during":
+        gc, at = place(asks, before, cause.signature)
+    evidence = [*cause.why, *_controls(asks, cause, before, gc)]
+    argv, plain, verified = _command(asks, cause, before, gc, about)
+    named = tuple(asks.name(i) for i in before)
+    says = _says(test, named, cause, at)
+    message = next((r.message for r in asks.runs.log.results.values() if r.signature == cause.signature and r.message), "")
+    return Finding(
+        cause.kind, says, test, asks.target, cause.needs, cause.signature, message, named,
+        tuple((asks.name(a), asks.name(b)) for a, b in ordered), gc, at, shown(argv), plain, verified, asks.repeats,
+        tuple(evidence), tuple(f"{said} ({n} runs)" for said, n in asks.others.items()), also, without, _ran(asks),
+    )  # fmt: skip
+
+
+def _ran(asks: Asks) -> int:
+    """In all, also before an interruption; the first one collected."""
+    return len(asks.runs.log.results) + 1
+
+
+def _controls(asks: Asks, cause: Cause, before: tuple[int, ...], gc: str) -> list[str]:
+    """The shortest list once more, with the collector otherwise."""
+    if cause.kind != "order and GC":
+        return []
+    arms = {"never collected": "off", "collected after each test": "between"}
+    if gc.startswith(("start", "during")):
+        arms["out of the collector's sight when the test begins"] = f"{gc},frozen"
+    results = asks.once(*((before, mode) for mode in arms.values()))
+    return [
+        f"the garbage {how}: {'fails' if result.signature == cause.signature else result.word}"
+        for how, result in zip(arms, results, strict=True)
+    ]
+
+
+def _command(asks: Asks, cause: Cause, before: tuple[int, ...], gc: str, about: Collected) -> tuple[tuple[str, ...], bool, int]:
+    """(the command, whether it is without the plugin, how many of its runs were so); as it is printed, run before it is.
+
+    Raises CannotTest where not even the plugin makes it so.
+    """
+    tests = [asks.name(i) for i in (*before, asks.target)]
+    command = asks.runs.command
+    forms = [] if gc != "auto" else [(command.shortest(tests, about), True)]
+    forms.append((command.shortest(tests, about, gc * (gc != "auto"), ordered=True), False))
+    for argv, plain in forms:
+        trials = [Trial(asks.target, before, gc, n, argv) for n in range(asks.repeats)]
+        results = asks.runs.results(trials)
+        good = [r for r in results if (r.outcome == "passed" if cause.needs else r.signature == cause.signature)]
+        if len(good) == len(results) and all(list(r.ran) == tests for r in results):
+            return argv, plain, len(good)
+    raise CannotTest(f"{tests[-1]}: found after {len(before)} tests, but the command for it does not do the same: {shown(argv)} ({results[0].word})")
+
+
+def _says(test: str, before: tuple[str, ...], cause: Cause, at: str) -> str:
+    after = before[0] if len(before) == 1 else f"{len(before)} tests"
+    if cause.needs:
+        return f"{test} passes after {after}, and fails alone"
+    if cause.kind == "order":
+        return f"{test} fails after {after}, and passes alone"
+    where = f" (at {at})" * bool(at)
+    if cause.kind == "GC timing":
+        return f"{test} fails when garbage is collected in it{where}, whatever ran before" if cause.alone else f"{test} fails by when Python collects garbage"
+    whose = f"the garbage of {after}"
+    what = {"off": f"{whose} is still there in {test}", "between": f"{whose} is collected before {test}"}
+    return what.get(cause.gc, f"{whose} is collected in {test}{where}")

@@ -1,0 +1,112 @@
+"""What the plugin told, made into results."""
+
+from __future__ import annotations
+
+import json
+import signal
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from .signature import signature
+from .trial import Result
+
+HANG = "no end"  # in place of an exit status
+
+
+class Events:
+    """facts   what was said once: the last of each name
+    became  of every test that was started, in order: outcome, signature, message
+    """
+
+    def __init__(self, text: str, status: int | str) -> None:
+        self.facts: dict[str, Any] = {}
+        self.became: dict[str, tuple[str, str, str]] = {}
+        self.uncollected: list[str] = []
+        self.at = ""
+        self.status = status
+        self._open: str | None = None
+        for line in text[: text.rfind("\n") + 1].splitlines():
+            self._event(json.loads(line))
+        self._ended()
+
+    def _event(self, event: dict[str, Any]) -> None:
+        if "start" in event:
+            self._open = event["start"]
+            self.became[self._open] = ("not run", "", "")
+        elif "end" in event:
+            self._open = None
+        elif "report" in event:
+            self._report(event)
+        elif "uncollected" in event:
+            self.uncollected.append(f"{event['uncollected']}: {event['message']}")
+        elif "place" in event:
+            self.at = event["at"]
+        elif "stopped" in event and self.became:
+            test = next(reversed(self.became))
+            if self.became[test][0] == "not run":
+                self.became[test] = ("failed", f"stopped by {event['stopped']}", event["stopped"])
+            self.facts.update(event)
+        else:
+            self.facts.update(event)
+
+    def _report(self, event: dict[str, Any]) -> None:
+        test = self._open
+        if test is None or self.became[test][0] == "failed":
+            return
+        if event["outcome"] == "failed":
+            said = signature(event["kind"], event["message"], event["where"], event["when"])
+            self.became[test] = ("failed", said, f"{event['kind']}: {event['message']}".strip(": "))
+        elif event["outcome"] in ("passed", "skipped") and self.became[test][0] == "not run":
+            self.became[test] = (event["outcome"], "", "")
+
+    def _ended(self) -> None:
+        """A test that was begun and not ended took the process with it."""
+        if self._open is not None:
+            outcome = "hang" if self.status == HANG else "crash"
+            said = "hang" if outcome == "hang" else f"the process ended: {ending(self.status)}"
+            self.became[self._open] = (outcome, said, said)
+
+    @property
+    def stopped_in(self) -> tuple[str, str] | None:
+        """(the test in which the run ended early, how)."""
+        if self.became and ("finished" not in self.facts or "stopped" in self.facts):
+            test = next(reversed(self.became))
+            return test, self.became[test][1] or str(self.facts.get("stopped", "")) or ending(self.status)
+        return None
+
+    def failing(self) -> Iterable[tuple[str, str, str]]:
+        for test, (outcome, said, message) in self.became.items():
+            if outcome in ("failed", "crash", "hang"):
+                yield test, said, message
+
+    def result(self, target: str, seconds: float, *, plain: bool = False, each: bool = False) -> Result:
+        missing = tuple(self.facts.get("missing", ()))
+        outcome, said, message = self.became.get(target, ("not reached", "", ""))
+        by = ""
+        if outcome == "not run":
+            outcome = "passed"  # nothing but its set-up and tear-down was told, and both are told when they fail
+        if outcome == "not reached":
+            stopped = self.stopped_in
+            outcome = "not reached" if stopped else "absent"
+            by = f"{stopped[0]} ({stopped[1]})" if stopped else ""
+        return Result(
+            outcome, said, message[:2000], by, missing, tuple(self.became) if plain else (),
+            tuple(test for test, _, _ in self.failing()) if each else (), int(self.facts.get("places", 0)), self.at, round(seconds, 2),
+        )  # fmt: skip
+
+
+def ending(status: int | str) -> str:
+    if isinstance(status, int) and status < 0:
+        try:
+            return signal.Signals(-status).name
+        except ValueError:
+            return f"signal {-status}"
+    return f"status {status}"
+
+
+def last_line(output: Path) -> str:
+    """Of what a pytest said that said nothing else."""
+    lines = output.read_text(errors="replace").strip().splitlines() if output.exists() else []
+    errors = [line for line in lines if line.startswith(("ERROR", "E ", "error"))]
+    return (errors or lines or [""])[-1].strip()

@@ -1,0 +1,140 @@
+"""One run of the user's pytest: which tests before the one that is looked at, and when garbage is collected."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+#: What can become of a test in a run. ``not reached``: the run ended in a test before it; ``absent``: not collected.
+OUTCOMES = ("passed", "failed", "skipped", "crash", "hang", "not reached", "absent")
+_LISTS = ("missing", "ran", "failing")
+_RANGES = re.compile(r"(\d+(-\d+)?(,\d+(-\d+)?)*)?")
+
+
+@dataclass(frozen=True)
+class Trial:
+    """target   its number in the order in which pytest collected
+    before   numbers of the tests before it, in the order in which they run
+    gc       when garbage is collected (harness/order/inside/switchpoint_gc.py)
+    attempt  counts runs of the same
+    command  where it is not empty: what a user would paste, run as it stands
+    """
+
+    target: int
+    before: tuple[int, ...]
+    gc: str = "auto"
+    attempt: int = 0
+    command: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        return {**asdict(self), "before": ranges(self.before), "command": list(self.command)}
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Trial:
+        """Raises TypeError, KeyError or ValueError where ``data`` is not what :meth:`to_json` makes."""
+        return cls(**{**data, "before": numbers(data["before"]), "command": tuple(data["command"])})
+
+
+@dataclass(frozen=True)
+class Result:
+    """outcome    of the target, one of ``OUTCOMES``
+    signature  of its failure, the same for the same failure in another run; ``message`` in full
+    by         the test in which the run ended before the target was reached, and how
+    missing    tests that were asked for and not collected
+    ran        the tests that were run, in order; kept only of a command that was run as it stands
+    failing    all that failed, kept only where garbage is collected all through each
+    places     how many there were for a collection in the target; ``at`` where one took place, if it was one alone
+    """
+
+    outcome: str
+    signature: str = ""
+    message: str = ""
+    by: str = ""
+    missing: tuple[str, ...] = ()
+    ran: tuple[str, ...] = ()
+    failing: tuple[str, ...] = ()
+    places: int = 0
+    at: str = ""
+    seconds: float = 0.0
+
+    @property
+    def failed(self) -> bool:
+        return self.outcome in ("failed", "crash", "hang")
+
+    @property
+    def word(self) -> str:
+        """For a line of progress."""
+        if self.failed:
+            return self.signature
+        return f"not reached: {self.by}" if self.by else self.outcome
+
+    def to_json(self) -> dict[str, Any]:
+        return {**asdict(self), **{name: list(getattr(self, name)) for name in _LISTS}}
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Result:
+        """Raises TypeError, KeyError or ValueError where ``data`` is not what :meth:`to_json` makes."""
+        made = cls(**{**data, **{name: tuple(data[name]) for name in _LISTS}})
+        if made.outcome not in OUTCOMES:
+            raise ValueError(f"outcome {made.outcome!r}: one of {', '.join(OUTCOMES)}")
+        return made
+
+
+@dataclass(frozen=True)
+class Collected:
+    """What the user's own command collects, and what became of it when it was run once.
+
+    tests       node ids in the order in which they run, each with its file
+    failing     of those that failed: node id, signature, message
+    target      the test asked about with ``--test``, empty without
+    positional, args  of pytest: its arguments without and with options
+    plugins     names of those that were loaded
+    files       of the program: path to digest
+    without     tests that end the process by themselves, each with how
+    """
+
+    tests: tuple[tuple[str, str], ...]
+    failing: tuple[tuple[str, str, str], ...]
+    target: str
+    rootdir: str
+    python: str
+    positional: tuple[str, ...]
+    args: tuple[str, ...]
+    plugins: tuple[str, ...]
+    files: dict[str, str] = field(default_factory=dict)
+    without: dict[str, str] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Collected:
+        """Raises TypeError, KeyError or ValueError where ``data`` is not what :meth:`to_json` makes."""
+        lists = {name: tuple(data[name]) for name in ("positional", "args", "plugins")}
+        tests = tuple((str(key), str(path)) for key, path in data["tests"])
+        failing = tuple((str(key), str(said), str(message)) for key, said, message in data["failing"])
+        return cls(**{**data, **lists, "tests": tests, "failing": failing})
+
+
+def ranges(these: Sequence[int]) -> str:
+    """``0-41,43``"""
+    runs: list[list[int]] = []
+    for number in these:
+        if runs and runs[-1][1] + 1 == number:
+            runs[-1][1] = number
+        else:
+            runs.append([number, number])
+    return ",".join(f"{first}-{last}" if last > first else str(first) for first, last in runs)
+
+
+def numbers(text: str) -> tuple[int, ...]:
+    """Raises ValueError where it is none that :func:`ranges` makes."""
+    if not _RANGES.fullmatch(text):
+        raise ValueError(f"{text!r}: numbers of tests, as 0-41,43")
+    found: list[int] = []
+    for part in text.split(",") if text else ():
+        first, _, last = part.partition("-")
+        found += range(int(first), int(last or first) + 1)
+    return tuple(found)
