@@ -8,7 +8,7 @@ from harness.errors import CannotTest
 
 from .asks import Asks
 from .command import Command, shown
-from .decide import Cause, decide, place
+from .decide import Cause, decide
 from .finding import Finding
 from .log import Log
 from .runs import Runs, Tell
@@ -46,16 +46,16 @@ def _search_all(runs: Runs, about: Collected, names: list[str], repeats: int) ->
         says = f"{len(failing)} of {len(names)} tests fail, and each of them alone too"
         return Finding("none", says, also=tuple(f"{name}: {said}" for name, said, _ in about.failing), without=without, runs=len(runs.log.results) + 1)
     return _each(runs, about, names, repeats) or Finding(
-        "none", f"none of {len(names)} tests fails, nor when what the test before it left is collected within it (--test asks about all before one)",
+        "none", f"none of {len(names)} tests fails, nor when garbage is collected within it",
         without=without, runs=len(runs.log.results) + 1,
     )
 
 
 def _each(runs: Runs, about: Collected, names: list[str], repeats: int) -> Finding | None:
-    """All pass. Does one fail when garbage, its own and what the test before it left, is collected all through it?"""
+    """All pass. Does one fail when garbage, its own or what others left, is collected at a line of it?"""
     last = len(names) - 1
-    result = runs.results([Trial(last, tuple(range(last)), "each")])[0]
-    for name in result.failing:
+    scouted = runs.results([Trial(last, tuple(range(last)), "scouts")])[0].scouted
+    for name in dict.fromkeys(test for test, _, _ in scouted):
         found = _about(Asks(runs, names.index(name), repeats), about, ())
         if found.found:
             return found
@@ -69,23 +69,21 @@ def _about(asks: Asks, about: Collected, also: tuple[str, ...]) -> Finding:
     if cause.kind == "none":
         head = f"{test}: {cause.why[0]}"
         return Finding("none", head, test, asks.target, signature=cause.signature, evidence=cause.why[1:], also=also, without=without, runs=_ran(asks))
-    gc, at = cause.gc, ""
+    gc = cause.gc
     before: tuple[int, ...] = ()
     ordered: Sequence[tuple[int, int]] = ()
     if not cause.alone:
         ask = asks.asking(gc, cause.signature, cause.needs)
         before = shortest(asks.everything, ask, asks.runs.jobs)
         ordered = needed_order(before, ask)
-    if gc == "during":
-        gc, at = place(asks, before, cause.signature)
     evidence = [*cause.why, *_controls(asks, cause, before, gc)]
     argv, plain, verified = _command(asks, cause, before, gc, about)
     named = tuple(asks.name(i) for i in before)
-    says = _says(test, named, cause, at)
+    says = _says(test, named, cause)
     message = next((r.message for r in asks.runs.log.results.values() if r.signature == cause.signature and r.message), "")
     return Finding(
         cause.kind, says, test, asks.target, cause.needs, cause.signature, message, named,
-        tuple((asks.name(a), asks.name(b)) for a, b in ordered), gc, at, shown(argv), plain, verified, asks.repeats,
+        tuple((asks.name(a), asks.name(b)) for a, b in ordered), gc, shown(argv), plain, verified, asks.repeats,
         tuple(evidence), tuple(f"{said} ({n} runs)" for said, n in asks.others.items()), also, without, _ran(asks),
     )  # fmt: skip
 
@@ -100,7 +98,7 @@ def _controls(asks: Asks, cause: Cause, before: tuple[int, ...], gc: str) -> lis
     if cause.kind != "order and GC":
         return []
     arms = {"never collected": "off", "collected after each test": "between"}
-    if gc.startswith(("start", "during")):
+    if gc.startswith(("start", "at=")):
         arms["out of the collector's sight when the test begins"] = f"{gc},frozen"
     results = asks.once(*((before, mode) for mode in arms.values()))
     return [
@@ -127,13 +125,13 @@ def _command(asks: Asks, cause: Cause, before: tuple[int, ...], gc: str, about: 
     raise CannotTest(f"{tests[-1]}: found after {len(before)} tests, but the command for it does not do the same: {shown(argv)} ({results[0].word})")
 
 
-def _says(test: str, before: tuple[str, ...], cause: Cause, at: str) -> str:
+def _says(test: str, before: tuple[str, ...], cause: Cause) -> str:
     after = before[0] if len(before) == 1 else f"{len(before)} tests"
     if cause.needs:
         return f"{test} passes after {after}, and fails alone"
     if cause.kind == "order":
         return f"{test} fails after {after}, and passes alone"
-    where = f" (at {at})" * bool(at)
+    where = f" (at {cause.gc[3:]})" * cause.gc.startswith("at=")
     if cause.kind == "GC timing":
         return f"{test} fails when garbage is collected in it{where}, whatever ran before" if cause.alone else f"{test} fails by when Python collects garbage"
     whose = f"the garbage of {after}"

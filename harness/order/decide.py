@@ -8,10 +8,8 @@ from dataclasses import dataclass
 from harness.errors import CannotTest
 
 from .asks import Asks, first_failure, steady
-from .search import boundary
 
-#: Where garbage of earlier tests can meet the last one. The first in which it fails is the one that is shown.
-_WITHIN = ("start", "during")
+_MOST = 5  # places that a fork found to make a difference, and that are tried in a run of their own
 
 
 @dataclass(frozen=True)
@@ -62,26 +60,24 @@ def _count(results: Sequence[object], failed: bool = True) -> str:
 def _by_itself(asks: Asks, signature: str, said: str, steadily: bool = False) -> Cause:
     """It fails alone, always or at times: only the collector may still be the cause."""
     off = asks.often(((), "off"))[0]
-    if steady(off) and off[0].outcome == "passed":
-        for gc in _WITHIN:
-            within = asks.often(((), gc))[0]
-            if steady(within) and within[0].signature == signature:
-                why = said, "without a collection it passes", f"with collections {_when(gc)} it fails"
-                return Cause("GC timing", gc, signature, alone=True, why=why)
+    if steady(off) and off[0].outcome == "passed" and (found := _within(asks, (), signature)):
+        why = said, "without a collection it passes", f"with garbage {_when(found[0])} it fails"
+        return Cause("GC timing", found[0], signature, alone=True, why=why)
     if steadily:
         return Cause("none", signature=signature, why=(said,))
-    raise CannotTest(f"{asks.name(asks.target)}: not deterministic: {said}, and no control of the collector decides it")
+    raise _undecided(asks, said)
 
 
 def _not_so_far(asks: Asks, word: str, n: int) -> Cause:
     """It does not fail as it is run; it may when garbage is collected at another time."""
     said = f"it does not fail: alone and after all {n} it {word}"
-    for modes in (_WITHIN, ("off", "between")):
-        results = asks.once(*((asks.everything, gc) for gc in modes))
-        for gc, result in zip(modes, results, strict=True):
-            if result.failed:
-                return _with_collections(asks, gc, result.signature, (said,))
-    return Cause("none", why=(said, "nor with garbage collected at its start, within it, never, or after each test"))
+    if found := _within(asks, asks.everything):
+        return _with_collections(asks, *found, (said,))
+    modes = "off", "between"
+    for gc, result in zip(modes, asks.once(*((asks.everything, gc) for gc in modes)), strict=True):
+        if result.failed:
+            return _with_collections(asks, gc, result.signature, (said,))
+    return Cause("none", why=(said, "nor with garbage collected at a place of it, never, or after each test"))
 
 
 def _order_or_collector(asks: Asks, signature: str, is_steady: bool, said: tuple[str, ...]) -> Cause:
@@ -92,43 +88,42 @@ def _order_or_collector(asks: Asks, signature: str, is_steady: bool, said: tuple
     if same[0] and not same[1]:
         return Cause("order and GC", "off", signature, why=(*said, "with garbage collected after each test it passes"))
     if not same[0]:
-        for gc in (*_WITHIN, "each"):
-            if asks.once((asks.everything, gc))[0].signature == signature:
-                return _with_collections(asks, gc, signature, (*said, f"without a collection it {off.word}"))
+        said = *said, f"without a collection it {off.word}"
+        if found := _within(asks, asks.everything, signature):
+            return _with_collections(asks, *found, said)
         if same[1]:
-            return Cause("order and GC", "between", signature, why=(*said, f"without a collection it {off.word}"))
+            return Cause("order and GC", "between", signature, why=said)
         if is_steady:
-            why = *said, f"without a collection it {off.word}", "no collection at a stated place makes it fail: the list below rests on the collector's own counts"
+            why = *said, "no single collection in it makes it fail: the list rests on Python's own counts"
             return Cause("GC timing", "auto", signature, why=why)
-    raise CannotTest(f"{asks.name(asks.target)}: not deterministic: {'; '.join(said)}, and no control of the collector decides it")
+    raise _undecided(asks, "; ".join(said))
+
+
+def _undecided(asks: Asks, said: str) -> CannotTest:
+    return CannotTest(f"{asks.name(asks.target)}: not deterministic: {said}, and no control of the collector decides it")
+
+
+def _within(asks: Asks, before: Sequence[int], signature: str = "") -> tuple[str, str] | None:
+    """(when, signature) of a collection in the test, at its start or one place alone, that makes it fail; so, if one is given."""
+    start = asks.once((before, "start"))[0]
+    if start.failed and signature in ("", start.signature):
+        return "start", start.signature
+    scout = asks.once((before, "scout"))[0]
+    places = [(at, said) for _, at, said in scout.scouted if said != scout.signature and signature in ("", said)]
+    for at, said in places[:_MOST]:
+        if asks.once((before, f"at={at}"))[0].signature == said:
+            return f"at={at}", said
+    return None
 
 
 def _with_collections(asks: Asks, gc: str, signature: str, said: tuple[str, ...]) -> Cause:
     alone = asks.once(((), gc))[0]
-    why = *said, f"with garbage {'never ' * (gc == 'off')}collected{(' ' + _when(gc)) * (gc != 'off')} it fails"
+    why = *said, f"with garbage {_when(gc)} it fails"
     if alone.signature == signature:
         return Cause("GC timing", gc, signature, alone=True, why=(*why, "also alone"))
     return Cause("order and GC", gc, signature, why=why)
 
 
 def _when(gc: str) -> str:
-    names = {"start": "at its start", "during": "within it", "between": "after each test", "each": "within each test"}
-    return names.get(gc.partition(":")[0], gc)
-
-
-def place(asks: Asks, before: Sequence[int], signature: str) -> tuple[str, str]:
-    """(mode with one collection alone, where it is); ``("during", "")`` where it takes more than one.
-
-    Raises CannotTest where the test fails for being looked at: with no collection at all.
-    """
-    count = asks.once((before, "during"))[0].places
-
-    def fails(places: Sequence[int]) -> list[bool]:
-        return [r.signature == signature for r in asks.once(*((before, f"during:<{n}") for n in places))]
-
-    if fails([0])[0]:
-        raise CannotTest(f"{asks.name(asks.target)}: it fails when its lines are followed (sys.settrace), without any collection")
-    # boundary() wants true before false: it passes with the first n collections, and fails with one more
-    last = boundary(0, count, lambda places: [not failed for failed in fails(places)], asks.runs.jobs)
-    alone = asks.once((before, f"during:{last}"))[0]
-    return (f"during:{last}", alone.at) if alone.signature == signature else ("during", "")
+    names = {"start": "collected at its start", "between": "collected after each test", "off": "never collected"}
+    return names.get(gc) or f"collected at {gc[3:]}"

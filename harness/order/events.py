@@ -17,13 +17,14 @@ HANG = "no end"  # in place of an exit status
 class Events:
     """facts   what was said once: the last of each name
     became  of every test that was started, in order: outcome, signature, message
+    scouted  (test, place, signature) of failures after a collection at that place alone, in a fork
     """
 
     def __init__(self, text: str, status: int | str) -> None:
         self.facts: dict[str, Any] = {}
         self.became: dict[str, tuple[str, str, str]] = {}
         self.uncollected: list[str] = []
-        self.at = ""
+        self.scouted: dict[tuple[str, str], str] = {}
         self.status = status
         self._open: str | None = None
         for line in text[: text.rfind("\n") + 1].splitlines():
@@ -31,7 +32,9 @@ class Events:
         self._ended()
 
     def _event(self, event: dict[str, Any]) -> None:
-        if "start" in event:
+        if "scout" in event:
+            self._scout(event)
+        elif "start" in event:
             self._open = event["start"]
             self.became[self._open] = ("not run", "", "")
         elif "end" in event:
@@ -40,8 +43,6 @@ class Events:
             self._report(event)
         elif "uncollected" in event:
             self.uncollected.append(f"{event['uncollected']}: {event['message']}")
-        elif "place" in event:
-            self.at = event["at"]
         elif "stopped" in event and self.became:
             test = next(reversed(self.became))
             if self.became[test][0] == "not run":
@@ -49,6 +50,14 @@ class Events:
             self.facts.update(event)
         else:
             self.facts.update(event)
+
+    def _scout(self, event: dict[str, Any]) -> None:
+        key = self._open or "", event["scout"]
+        if "died" in event:
+            status = event["died"]
+            self.scouted.setdefault(key, _died(-(status & 127) or status >> 8))
+        elif event.get("outcome") == "failed":
+            self.scouted.setdefault(key, signature(event["kind"], event["message"], event["where"], event["when"]))
 
     def _report(self, event: dict[str, Any]) -> None:
         test = self._open
@@ -64,7 +73,7 @@ class Events:
         """A test that was begun and not ended took the process with it."""
         if self._open is not None:
             outcome = "hang" if self.status == HANG else "crash"
-            said = "hang" if outcome == "hang" else f"the process ended: {ending(self.status)}"
+            said = "hang" if outcome == "hang" else _died(self.status)
             self.became[self._open] = (outcome, said, said)
 
     @property
@@ -80,7 +89,7 @@ class Events:
             if outcome in ("failed", "crash", "hang"):
                 yield test, said, message
 
-    def result(self, target: str, seconds: float, *, plain: bool = False, each: bool = False) -> Result:
+    def result(self, target: str, seconds: float, *, plain: bool = False) -> Result:
         missing = tuple(self.facts.get("missing", ()))
         outcome, said, message = self.became.get(target, ("not reached", "", ""))
         by = ""
@@ -90,10 +99,13 @@ class Events:
             stopped = self.stopped_in
             outcome = "not reached" if stopped else "absent"
             by = f"{stopped[0]} ({stopped[1]})" if stopped else ""
-        return Result(
-            outcome, said, message[:2000], by, missing, tuple(self.became) if plain else (),
-            tuple(test for test, _, _ in self.failing()) if each else (), int(self.facts.get("places", 0)), self.at, round(seconds, 2),
-        )  # fmt: skip
+        ran = tuple(self.became) if plain else ()
+        scouted = tuple((test, place, how) for (test, place), how in self.scouted.items())
+        return Result(outcome, said, message[:2000], by, missing, ran, scouted, round(seconds, 2))
+
+
+def _died(status: int | str) -> str:
+    return f"the process ended: {ending(status)}"
 
 
 def ending(status: int | str) -> str:

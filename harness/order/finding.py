@@ -18,7 +18,6 @@ class Finding:
     signature, message  of the failure
     before     the shortest list, in the order in which they must run; ``ordered`` pairs of them that must stay so
     gc         when garbage was collected in the runs that show it
-    at         the place in the test where a collection makes the difference, if there is one alone
     command    what a user pastes; ``plain``: any pytest will do, without the plugin; ``verified`` of ``times`` runs of it were so
     evidence   on what that rests, a sentence each
     others     other failures that were met; none of them counts
@@ -35,7 +34,6 @@ class Finding:
     before: tuple[str, ...] = ()
     ordered: tuple[tuple[str, str], ...] = ()
     gc: str = "auto"
-    at: str = ""
     command: str = ""
     plain: bool = True
     verified: int = 0
@@ -61,7 +59,8 @@ class Finding:
         if self.before:
             lines.append(f"{'before':10}{len(self.before)} of {self.number} tests" + self._order())
             lines += [f"{'':10}{test}" for test in self.before]
-        lines += [f"{'collect' if i == 0 else '':10}{said}" for i, said in enumerate([f"gc {self.gc}" + f", at {self.at}" * bool(self.at)] if self.gc != "auto" else [])]
+        if self.gc != "auto":
+            lines.append(f"{'collector':10}{self.gc}")
         lines += _listed("rests on", self.evidence) + _listed("left out", self.without)
         lines += _listed("others", self.others) + _listed("also", self.also)
         lines.append(f"{'runs':10}{self.runs}")

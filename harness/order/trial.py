@@ -9,7 +9,6 @@ from typing import Any
 
 #: What can become of a test in a run. ``not reached``: the run ended in a test before it; ``absent``: not collected.
 OUTCOMES = ("passed", "failed", "skipped", "crash", "hang", "not reached", "absent")
-_LISTS = ("missing", "ran", "failing")
 _RANGES = re.compile(r"(\d+(-\d+)?(,\d+(-\d+)?)*)?")
 
 
@@ -44,8 +43,7 @@ class Result:
     by         the test in which the run ended before the target was reached, and how
     missing    tests that were asked for and not collected
     ran        the tests that were run, in order; kept only of a command that was run as it stands
-    failing    all that failed, kept only where garbage is collected all through each
-    places     how many there were for a collection in the target; ``at`` where one took place, if it was one alone
+    scouted    (test, place, signature) of what failed with a collection at that place alone; to be shown by a run of its own
     """
 
     outcome: str
@@ -54,9 +52,7 @@ class Result:
     by: str = ""
     missing: tuple[str, ...] = ()
     ran: tuple[str, ...] = ()
-    failing: tuple[str, ...] = ()
-    places: int = 0
-    at: str = ""
+    scouted: tuple[tuple[str, str, str], ...] = ()
     seconds: float = 0.0
 
     @property
@@ -71,12 +67,13 @@ class Result:
         return f"not reached: {self.by}" if self.by else self.outcome
 
     def to_json(self) -> dict[str, Any]:
-        return {**asdict(self), **{name: list(getattr(self, name)) for name in _LISTS}}
+        return asdict(self)
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Result:
         """Raises TypeError, KeyError or ValueError where ``data`` is not what :meth:`to_json` makes."""
-        made = cls(**{**data, **{name: tuple(data[name]) for name in _LISTS}})
+        scouted = tuple((str(test), str(place), str(said)) for test, place, said in data["scouted"])
+        made = cls(**{**data, "missing": tuple(data["missing"]), "ran": tuple(data["ran"]), "scouted": scouted})
         if made.outcome not in OUTCOMES:
             raise ValueError(f"outcome {made.outcome!r}: one of {', '.join(OUTCOMES)}")
         return made

@@ -1,15 +1,14 @@
-"""When garbage is collected in a run: at places that are counted, never by thresholds.
+"""When garbage is collected in a run: at places that are named, never by thresholds.
 
-========== ======================================================================================================
-auto       as Python does by itself
-off        never
-between    after each test, so that none is left for the next
-start      at the start of the last test, of its set-up and of its call; nowhere else
-during     at each place of the last test: a line of its own file, a start of a function elsewhere (twice each)
-each       at each such place of every test
-during:7   at the seventh such place alone (counted from 0)
-during:<7  at those before it
-========== ======================================================================================================
+======== ========================================================================================================
+auto     as Python does by itself
+off      never
+between  after each test, so that none is left for the next
+start    at the start of the last test, of its set-up and of its call; nowhere else
+at=PLACE at one place of the last test: a line of its file, or the start of a function elsewhere, as ``test_x.py:12#1``
+scout    at every place of the last test in turn: each in a fork that ends with the test
+scouts   the same for the lines of every test
+======== ========================================================================================================
 
 ``,frozen`` behind it: what is there before the last test is out of the collector's sight. What is there before the first
 is so in all but ``auto``, or a collection would take as long as all that was imported is large.
@@ -25,27 +24,24 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-_WHEN = re.compile(r"(auto|off|between|each|start|during(?::(<?)(\d+))?)(,frozen)?")
+_WHEN = re.compile(r"(auto|off|between|start|scouts?|at=.+?)(,frozen)?")
 _HITS = 2  # a loop's lines are places the first two times
-#: Code that is not the test's: nothing is gained by collecting in it, and its functions are many.
+#: Code that is not the test's: its functions are many, and where they begin says little.
 _MACHINERY = ("_pytest", "pluggy", "importlib", "<frozen", "<attrs", os.path.dirname(os.path.abspath(__file__)))
 
 
 class Collections:
     """Raises ValueError for what is no such word."""
 
-    def __init__(self, when: str) -> None:
+    def __init__(self, when: str, root: str) -> None:
         match = _WHEN.fullmatch(when)
         if match is None:
-            raise ValueError(f"{when!r}: auto, off, between, each, start or during; ,frozen behind it")
-        self.base = match[1].partition(":")[0]
-        self.frozen = bool(match[4])
-        place = int(match[3]) if match[3] else None
-        self.since, self.until = (0, sys.maxsize) if place is None else (0 if match[2] else place, place + (not match[2]))
+            raise ValueError(f"{when!r}: auto, off, between, start or at=PLACE; ,frozen behind it")
+        self.base, self.frozen, self.root = match[1], bool(match[2]), root
+        self.at = self.base[3:] if self.base.startswith("at=") else ""
         self.tell: Any = lambda **_: None
-        self.passed = 0
-        self._telling = self.until - self.since == 1
-        self._hits: dict[object, int] = {}
+        self._scout = False
+        self._hits: dict[str, int] = {}
 
     @contextmanager
     def decided(self) -> Iterator[None]:
@@ -62,13 +58,15 @@ class Collections:
                 gc.enable()
 
     def before(self, last: bool) -> None:
+        self._hits.clear()
         if self.base != "auto":
             gc.disable()  # a test may have put it on
         if last and self.frozen:
             gc.freeze()
-        self._hits.clear()
 
     def after(self) -> None:
+        if self._scout:
+            os._exit(0)
         if self.base == "between":
             gc.collect()
 
@@ -80,7 +78,7 @@ class Collections:
     @contextmanager
     def within(self, last: bool, file: str) -> Iterator[None]:
         """Around set-up, call or tear-down of a test."""
-        if self.base != "each" and not (self.base == "during" and last):
+        if self._scout or not (self.base == "scouts" or (last and (self.at or self.base == "scout"))):
             yield
             return
         previous = sys.gettrace()
@@ -89,32 +87,43 @@ class Collections:
             yield
         finally:
             sys.settrace(previous)
-            if last:
-                self.tell(places=self.passed)
 
     def _tracer(self, file: str) -> Any:
         def line(frame: Any, event: str, _: Any) -> Any:
             if event == "line":
-                self._place(frame, (frame.f_code, frame.f_lineno))
+                self._place(frame)
             return line
 
         def call(frame: Any, event: str, _: Any) -> Any:
-            code = frame.f_code
-            if code.co_filename == file:
+            where = frame.f_code.co_filename
+            if where == file:
                 return line
-            if not any(part in code.co_filename for part in _MACHINERY):
-                self._place(frame, code)
+            if self.base != "scouts" and not any(part in where for part in _MACHINERY):
+                self._place(frame)
             return None
 
         return call
 
-    def _place(self, frame: Any, key: object) -> None:
-        hits = self._hits.get(key, 0)
-        if hits == _HITS:
+    def _place(self, frame: Any) -> None:
+        name = f"{self._short(frame.f_code.co_filename)}:{frame.f_lineno}"
+        hit = self._hits[name] = self._hits.get(name, 0) + 1
+        if hit > _HITS or self._scout:
             return
-        self._hits[key] = hits + 1
-        here, self.passed = self.passed, self.passed + 1
-        if self.since <= here < self.until:
-            if self._telling:
-                self.tell(place=here, at=f"{frame.f_code.co_filename}:{frame.f_lineno} in {frame.f_code.co_name}")
+        name = f"{name}#{hit}"
+        if self.at:
+            if self.at == name:
+                gc.collect()
+        elif (pid := os.fork()) == 0:
+            self._scout = True
+            self.tell.scout(name)
             gc.collect()
+        else:
+            status = os.waitpid(pid, 0)[1]
+            if status:
+                self.tell(scout=name, died=status)
+
+    def _short(self, file: str) -> str:
+        """The same on another machine."""
+        if file.startswith(self.root + os.sep):
+            return file[len(self.root) + 1 :]
+        return os.sep.join(file.split(os.sep)[-2:])
