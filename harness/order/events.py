@@ -120,5 +120,5 @@ def ending(status: int | str) -> str:
 def last_line(output: Path) -> str:
     """Of what a pytest said that said nothing else."""
     lines = output.read_text(errors="replace").strip().splitlines() if output.exists() else []
-    errors = [line for line in lines if line.startswith(("ERROR", "E ", "error"))]
+    errors = [line for line in lines if ": error: " in line] or [line for line in lines if line.startswith(("ERROR", "E "))]
     return (errors or lines or [""])[-1].strip()

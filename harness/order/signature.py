@@ -6,7 +6,7 @@ import re
 
 from harness.run.outcome import template
 
-_INNERMOST = re.compile(r"[\[({][^\[\](){}]+[\])}]")
+_INNERMOST = re.compile(r"[\[({](?:[^\[\](){}]|\[\]|\(\)|\{\})+[\])}]")  # an empty pair stays: nothing is not something
 
 
 def signature(kind: str, message: str, where: str, when: str) -> str:
@@ -19,6 +19,6 @@ def signature(kind: str, message: str, where: str, when: str) -> str:
     line, before = (lines[0] if lines else ""), None
     while line != before:
         before = line
-        line = _INNERMOST.sub("<...>", line)  # an empty pair stays: nothing is not something
+        line = _INNERMOST.sub("<...>", line)
     said = template(line)
     return f"{kind}: {said}".strip(": ") + f" [{where}]" * bool(where) + f" in {when}" * (when != "call")

@@ -188,11 +188,11 @@ class Agent:
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_runtest_makereport(self, item: pytest.Item, call: Any) -> Iterator[None]:
-        if call.excinfo is not None:
-            kind, inner = call.excinfo.type, call.excinfo.traceback[-1]
-            module = "" if kind.__module__ in ("builtins", "_pytest.outcomes") else kind.__module__ + "."
-            self.raised[item.nodeid, call.when] = module + kind.__qualname__, _text(call.excinfo.value), inner.name
         yield
+        if call.excinfo is not None:  # a unittest's is put there by another plugin
+            kind = call.excinfo.type
+            module = "" if kind.__module__ in ("builtins", "_pytest.outcomes") else kind.__module__ + "."
+            self.raised[item.nodeid, call.when] = module + kind.__qualname__, _text(call.excinfo.value), _where(call.excinfo)
 
     def pytest_runtest_logreport(self, report: Any) -> None:
         outcome = report.outcome
@@ -207,8 +207,8 @@ class Agent:
 
     def pytest_collectreport(self, report: Any) -> None:
         if report.failed:
-            last = str(report.longrepr).strip().splitlines()[-1:] or [""]
-            self.tell(uncollected=report.nodeid, message=last[0][:300])
+            last = (str(report.longrepr).strip().splitlines() or [""])[-1]
+            self.tell(uncollected=report.nodeid, message=last[2 * last.startswith("E ") :].strip()[:300])
 
     def pytest_keyboard_interrupt(self, excinfo: Any) -> None:
         self.tell(stopped=f"{type(excinfo.value).__name__}: {_text(excinfo.value)}"[:300])
@@ -235,6 +235,12 @@ def _text(error: BaseException) -> str:
         return str(error).encode("utf-8", "backslashreplace").decode()
     except Exception as worse:
         return f"(its __str__ raised {type(worse).__name__})"
+
+
+def _where(excinfo: Any) -> str:
+    """The innermost function that is not one of a library for assertions."""
+    names = [entry.name for entry in excinfo.traceback if os.path.basename(os.path.dirname(str(entry.path))) != "unittest"]
+    return names[-1] if names else ""
 
 
 def _own(file: str) -> bool:
