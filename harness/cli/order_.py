@@ -22,6 +22,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--repeats", type=shared.count, default=2, metavar="N", help="runs of the same that must agree (default 2)")
     parser.add_argument("--timeout", type=shared.seconds, default=300.0, metavar="S", help="seconds for one test, then it hangs (default 300)")
     parser.add_argument("--jobs", type=shared.count, metavar="N", help="runs at the same time (default: one a core; 1 where tests share a port or a file)")
+    parser.add_argument("--no-gc", action="store_true", help="leave the collector alone: order only, and no fork within a test")
     parser.add_argument("--store", type=Path, metavar="DIR", help="the folder of the log, from which the same command goes on (default: in the user's cache folder)")
     parser.add_argument("--fresh", action="store_true", help="begin anew, whatever the log has")
     parser.add_argument("pytest", nargs=argparse.REMAINDER, metavar="-- pytest ARGS", help="as it fails")
@@ -42,7 +43,8 @@ def run(options: argparse.Namespace) -> int:
         jobs = options.jobs or len(os.sched_getaffinity(0))
         try:
             found = carry_out(
-                command, log, test=options.test, repeats=options.repeats, jobs=jobs, seconds=options.timeout, tell=_say
+                command, log, test=options.test, repeats=options.repeats, jobs=jobs, seconds=options.timeout, tell=_say,
+                collector=not options.no_gc,
             )  # fmt: skip
         except KeyboardInterrupt:
             _say(f"{len(log.results)} runs are kept in {log.path}; the same command goes on from there")

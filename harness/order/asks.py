@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 
 from .runs import Runs
@@ -11,12 +10,16 @@ from .trial import Result, Trial
 
 
 class Asks:
-    """About the test with this number. ``everything``: the tests before it, without those that end the process."""
+    """About the test with this number. ``everything``: the tests before it, without those that end the process.
 
-    def __init__(self, runs: Runs, target: int, repeats: int) -> None:
-        self.runs, self.target, self.repeats = runs, target, repeats
+    ``collector``: is the collector looked at too?
+    """
+
+    def __init__(self, runs: Runs, target: int, repeats: int, collector: bool = True) -> None:
+        self.runs, self.target, self.repeats, self.collector = runs, target, repeats, collector
         self.everything = tuple(range(target))
-        self.others: Counter[str] = Counter()
+        self.others: dict[str, set[tuple[int, ...]]] = {}
+        self.limits: list[str] = []
         self.without: dict[str, str] = dict(runs.collected.without)
 
     def name(self, number: int) -> str:
@@ -48,14 +51,24 @@ class Asks:
                 self.without[self.name(test)] = by[len(self.name(test)) + 2 : -1]
                 self.everything = tuple(i for i in self.everything if i != test)
 
-    def asking(self, gc: str, signature: str, passes: bool = False) -> Ask:
+    def failed_at_first(self) -> str:
+        """The signature of its failure when the command itself was run."""
+        return next((said for test, said, _ in self.runs.collected.failing if test == self.name(self.target)), "")
+
+    def files(self) -> tuple[int, ...]:
+        """A test of each other file, those behind this one too."""
+        tests = self.runs.collected.tests
+        first = {path: number for number, (_, path) in reversed(list(enumerate(tests)))}
+        return tuple(sorted(number for path, number in first.items() if path != tests[self.target][1]))
+
+    def asking(self, gc: str, signature: str, passes: bool = False, imported: bool = False) -> Ask:
         """For a search: the same failure counts, and nothing else; with ``passes``, that it passes."""
 
         def ask(lists: Sequence[tuple[int, ...]]) -> list[bool]:
-            results = self.runs.results([self.trial(before, gc) for before in lists])
-            for result in results:
+            results = self.runs.results([Trial(self.target, before, gc, imported=imported) for before in lists])
+            for before, result in zip(lists, results, strict=True):
                 if result.by or (result.failed and result.signature != signature):
-                    self.others[result.word] += 1
+                    self.others.setdefault(result.word, set()).add(before)
             return [result.outcome == "passed" if passes else result.signature == signature for result in results]
 
         return ask

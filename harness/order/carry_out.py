@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from harness.errors import CannotTest
 
@@ -13,10 +13,10 @@ from .finding import Finding
 from .log import Log
 from .runs import Runs, Tell
 from .search import needed_order, shortest
-from .trial import Collected, Trial
+from .trial import Collected, Result, Trial
 
 
-def carry_out(command: Command, log: Log, *, test: str, repeats: int, jobs: int, seconds: float, tell: Tell) -> Finding:
+def carry_out(command: Command, log: Log, *, test: str, repeats: int, jobs: int, seconds: float, tell: Tell, collector: bool = True) -> Finding:
     """Whatever ends it, the log has all runs that were made.
 
     Raises UserError for a mistake in the command; CannotTest where runs of the same differ.
@@ -25,38 +25,45 @@ def carry_out(command: Command, log: Log, *, test: str, repeats: int, jobs: int,
     try:
         about = runs.collect(test)
         names = [name for name, _ in about.tests]
+
+        def asks(name: str) -> Asks:
+            return Asks(runs, names.index(name), repeats, collector)
+
         if about.target:
-            return _about(Asks(runs, names.index(about.target), repeats), about, ())
-        return _search_all(runs, about, names, repeats)
+            return _about(asks(about.target), about, ())
+        return _search_all(runs, about, asks, collector)
     finally:
         runs.close()
 
 
-def _search_all(runs: Runs, about: Collected, names: list[str], repeats: int) -> Finding:
+def _search_all(runs: Runs, about: Collected, asks: Callable[[str], Asks], collector: bool) -> Finding:
     """The first failing test that passes alone."""
-    failing = [name for name, _, _ in about.failing]
-    for name in failing:
-        asks = Asks(runs, names.index(name), repeats)
-        alone = asks.once(((), "auto"))[0]
-        if not alone.failed:
+    for name, _, _ in about.failing:
+        asked = asks(name)
+        if not asked.once(((), "auto"))[0].failed:
             also = tuple(f"{other}: {said}" for other, said, _ in about.failing if other != name)
-            return _about(asks, about, also)
+            return _about(asked, about, also)
     without = tuple(f"{name} ({how})" for name, how in about.without.items())
-    if failing:
-        says = f"{len(failing)} of {len(names)} tests fail, and each of them alone too"
-        return Finding("none", says, also=tuple(f"{name}: {said}" for name, said, _ in about.failing), without=without, runs=len(runs.log.results) + 1)
-    return _each(runs, about, names, repeats) or Finding(
-        "none", f"none of {len(names)} tests fails, nor when garbage is collected within it",
-        without=without, runs=len(runs.log.results) + 1,
-    )
+    count = len(about.tests)
+    if about.failing:
+        says = f"{len(about.failing)} of {count} tests fail, and each of them alone too"
+        failing = tuple(f"{name}: {said}" for name, said, _ in about.failing)
+        return Finding("none", says, also=failing, without=without, runs=len(runs.log.results) + 1)
+    says, limits = f"none of {count} tests fails", ""
+    if collector:
+        scouts = runs.results([Trial(count - 1, tuple(range(count - 1)), "scouts")])[0]
+        if found := _scouted(scouts, about, asks):
+            return found
+        if scouts.by or scouts.outcome in ("hang", "crash"):
+            limits = f"not every place in every test was tried: {scouts.word}"
+        says += ", nor when garbage is collected within it"
+    return Finding("none", says, evidence=(limits,) * bool(limits), without=without, runs=len(runs.log.results) + 1)
 
 
-def _each(runs: Runs, about: Collected, names: list[str], repeats: int) -> Finding | None:
+def _scouted(scouts: Result, about: Collected, asks: Callable[[str], Asks]) -> Finding | None:
     """All pass. Does one fail when garbage, its own or what others left, is collected at a line of it?"""
-    last = len(names) - 1
-    scouted = runs.results([Trial(last, tuple(range(last)), "scouts")])[0].scouted
-    for name in dict.fromkeys(test for test, _, _ in scouted):
-        found = _about(Asks(runs, names.index(name), repeats), about, ())
+    for name in dict.fromkeys(test for test, _, _ in scouts.scouted):
+        found = _about(asks(name), about, ())
         if found.found:
             return found
     return None
@@ -73,9 +80,9 @@ def _about(asks: Asks, about: Collected, also: tuple[str, ...]) -> Finding:
     before: tuple[int, ...] = ()
     ordered: Sequence[tuple[int, int]] = ()
     if not cause.alone:
-        ask = asks.asking(gc, cause.signature, cause.needs)
-        before = shortest(asks.everything, ask, asks.runs.jobs)
-        ordered = needed_order(before, ask)
+        ask = asks.asking(gc, cause.signature, cause.needs, cause.imported)
+        before = shortest(asks.files() if cause.imported else asks.everything, ask, asks.runs.jobs)
+        ordered = [] if cause.imported else needed_order(before, ask)
     evidence = [*cause.why, *_controls(asks, cause, before, gc)]
     argv, plain, verified = _command(asks, cause, before, gc, about)
     named = tuple(asks.name(i) for i in before)
@@ -84,7 +91,7 @@ def _about(asks: Asks, about: Collected, also: tuple[str, ...]) -> Finding:
     return Finding(
         cause.kind, says, test, asks.target, cause.needs, cause.signature, message, named,
         tuple((asks.name(a), asks.name(b)) for a, b in ordered), gc, shown(argv), plain, verified, asks.repeats,
-        tuple(evidence), tuple(f"{said} ({n} runs)" for said, n in asks.others.items()), also, without, _ran(asks),
+        tuple(evidence), tuple(f"{said} (after {len(lists)} lists)" for said, lists in asks.others.items()), also, without, _ran(asks),
     )  # fmt: skip
 
 
@@ -94,7 +101,13 @@ def _ran(asks: Asks) -> int:
 
 
 def _controls(asks: Asks, cause: Cause, before: tuple[int, ...], gc: str) -> list[str]:
-    """The shortest list once more, with the collector otherwise."""
+    """The shortest list once more: only imported, or with the collector otherwise."""
+    if cause.kind == "order" and not (cause.needs or cause.imported):
+        trial = Trial(asks.target, before, imported=True)
+        if asks.runs.results([trial])[0].signature == cause.signature:
+            files = dict.fromkeys(asks.name(i).partition("::")[0] for i in before)
+            return [f"it is enough that {' and '.join(files)} is imported: then it fails with no test before it"]
+        return []
     if cause.kind != "order and GC":
         return []
     arms = {"never collected": "off", "collected after each test": "between"}
@@ -112,21 +125,24 @@ def _command(asks: Asks, cause: Cause, before: tuple[int, ...], gc: str, about: 
 
     Raises CannotTest where not even the plugin makes it so.
     """
-    tests = [asks.name(i) for i in (*before, asks.target)]
+    order = (asks.target, *before) if cause.imported else (*before, asks.target)
+    tests = [asks.name(i) for i in order]
     command = asks.runs.command
     forms = [] if gc != "auto" else [(command.shortest(tests, about), True)]
     forms.append((command.shortest(tests, about, gc * (gc != "auto"), ordered=True), False))
     for argv, plain in forms:
-        trials = [Trial(asks.target, before, gc, n, argv) for n in range(asks.repeats)]
+        trials = [Trial(asks.target, before, gc, n, command=argv) for n in range(asks.repeats)]
         results = asks.runs.results(trials)
         good = [r for r in results if (r.outcome == "passed" if cause.needs else r.signature == cause.signature)]
         if len(good) == len(results) and all(list(r.ran) == tests for r in results):
             return argv, plain, len(good)
-    raise CannotTest(f"{tests[-1]}: found after {len(before)} tests, but the command for it does not do the same: {shown(argv)} ({results[0].word})")
+    raise CannotTest(f"{asks.name(asks.target)}: found after {len(before)} tests, but the command for it does not do the same: {shown(argv)} ({results[0].word})")
 
 
 def _says(test: str, before: tuple[str, ...], cause: Cause) -> str:
     after = before[0] if len(before) == 1 else f"{len(before)} tests"
+    if cause.imported:
+        return f"{test} fails when {' and '.join(each.partition('::')[0] for each in before)} is imported, and passes alone"
     if cause.needs:
         return f"{test} passes after {after}, and fails alone"
     if cause.kind == "order":

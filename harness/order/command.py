@@ -43,7 +43,7 @@ class Command:
         ``gc``: when garbage is collected; ``ordered``: pytest would regroup them. Both need the plugin.
         """
         head, given = self._parts(about)
-        words = [*head, *given, *self._plain(about, given)]
+        words = [*head, *given, *about.plain]
         if gc or ordered:
             words += ["-p", PLUGIN, *(["--order-gc", gc] if gc else [])]
         return (*words, *(self._named(test, about) for test in tests))
@@ -58,18 +58,6 @@ class Command:
             if path in args:
                 del args[len(args) - 1 - args[::-1].index(path)]
         return head, args
-
-    def _plain(self, about: Collected, given: Sequence[str]) -> list[str]:
-        """One process, no shuffling, no early end."""
-        words = []
-        if "xdist" in about.plugins and any(word.startswith(("-n", "--numprocesses", "--dist", "--tx")) for word in given):
-            words += ["-n", "0"]
-        if "randomly" in about.plugins:
-            seeded = any("randomly" in word for word in given)
-            words += ["--randomly-dont-reorganize"] if seeded else ["-p", "no:randomly"]
-        if any(word in ("-x", "--exitfirst") or word.startswith("--maxfail") for word in given):
-            words.append("--maxfail=0")
-        return words
 
     def _named(self, test: str, about: Collected) -> str:
         """A node id begins with a path from pytest's root; the command line has it from the current folder."""

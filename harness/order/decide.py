@@ -17,7 +17,7 @@ class Cause:
     """kind       as a finding's
     gc         under which the shortest list is looked for
     signature  of the failure; ``needs`` a test that passes after others, and fails alone
-    alone      no earlier test is needed
+    alone      no earlier test is needed; ``imported`` nor need one be run: it is enough that its file is imported
     why        what the arms showed, a sentence each
     """
 
@@ -26,6 +26,7 @@ class Cause:
     signature: str = ""
     needs: bool = False
     alone: bool = False
+    imported: bool = False
     why: tuple[str, ...] = ()
 
 
@@ -41,6 +42,8 @@ def decide(asks: Asks) -> Cause:
     if not steady(alone):
         return _by_itself(asks, first_failure(alone), f"alone, it failed in {_count(alone)}")
     if not alone[0].failed:
+        if not failed and (first := asks.failed_at_first()):
+            return _import(asks, first, n)
         if not failed:
             return _not_so_far(asks, alone[0].word, n)
         said = f"alone it {alone[0].word} in {_count(alone, False)}", f"after all {n} it failed in {_count(whole)}"
@@ -59,48 +62,63 @@ def _count(results: Sequence[object], failed: bool = True) -> str:
 
 def _by_itself(asks: Asks, signature: str, said: str, steadily: bool = False) -> Cause:
     """It fails alone, always or at times: only the collector may still be the cause."""
-    off = asks.often(((), "off"))[0]
-    if steady(off) and off[0].outcome == "passed" and (found := _within(asks, (), signature)):
-        why = said, "without a collection it passes", f"with garbage {_when(found[0])} it fails"
-        return Cause("GC timing", found[0], signature, alone=True, why=why)
+    if asks.collector:
+        off = asks.often(((), "off"))[0]
+        if steady(off) and off[0].outcome == "passed" and (found := _within(asks, (), signature)):
+            return _with_collections(asks, *found, (said, "without a collection it passes"))
     if steadily:
         return Cause("none", signature=signature, why=(said,))
+    raise _undecided(asks, said)
+
+
+def _import(asks: Asks, signature: str, n: int) -> Cause:
+    """It failed in the command itself: files that are collected behind it are imported before it, too."""
+    said = f"it failed when the command was run, and passed alone and after the {n} before it"
+    if asks.files() and asks.asking("auto", signature, imported=True)([asks.files()])[0]:
+        return Cause("order", signature=signature, imported=True, why=(said, "it fails when all files are imported, and no test before it is run"))
     raise _undecided(asks, said)
 
 
 def _not_so_far(asks: Asks, word: str, n: int) -> Cause:
     """It does not fail as it is run; it may when garbage is collected at another time."""
     said = f"it does not fail: alone and after all {n} it {word}"
+    if not asks.collector:
+        return Cause("none", why=(said,))
     if found := _within(asks, asks.everything):
         return _with_collections(asks, *found, (said,))
     modes = "off", "between"
     for gc, result in zip(modes, asks.once(*((asks.everything, gc) for gc in modes)), strict=True):
         if result.failed:
             return _with_collections(asks, gc, result.signature, (said,))
-    return Cause("none", why=(said, "nor with garbage collected at a place of it, never, or after each test"))
+    return Cause("none", why=(said, "nor with garbage collected at a place of it, never, or after each test", *asks.limits))
 
 
 def _order_or_collector(asks: Asks, signature: str, is_steady: bool, said: tuple[str, ...]) -> Cause:
+    if not asks.collector:
+        if is_steady:
+            return Cause("order", signature=signature, why=said)
+        raise _undecided(asks, "; ".join(said))
     off, between = asks.once((asks.everything, "off"), (asks.everything, "between"))
     same = [result.signature == signature for result in (off, between)]
     if all(same) and is_steady:
         return Cause("order", signature=signature, why=(*said, "garbage plays no part: never collected, or after each test, it fails the same"))
     if same[0] and not same[1]:
-        return Cause("order and GC", "off", signature, why=(*said, "with garbage collected after each test it passes"))
+        return _with_collections(asks, "off", signature, (*said, "with garbage collected after each test it passes"))
     if not same[0]:
         said = *said, f"without a collection it {off.word}"
         if found := _within(asks, asks.everything, signature):
             return _with_collections(asks, *found, said)
         if same[1]:
-            return Cause("order and GC", "between", signature, why=said)
+            return _with_collections(asks, "between", signature, said)
         if is_steady:
-            why = *said, "no single collection in it makes it fail: the list rests on Python's own counts"
+            why = *said, *asks.limits, "no single collection in it makes it fail: the list rests on Python's own counts"
             return Cause("GC timing", "auto", signature, why=why)
     raise _undecided(asks, "; ".join(said))
 
 
 def _undecided(asks: Asks, said: str) -> CannotTest:
-    return CannotTest(f"{asks.name(asks.target)}: not deterministic: {said}, and no control of the collector decides it")
+    hint = "; with --jobs 1 runs can't disturb each other" * (asks.runs.jobs > 1)
+    return CannotTest(f"{asks.name(asks.target)}: not deterministic: {said}, and no control of the collector decides it{hint}")
 
 
 def _within(asks: Asks, before: Sequence[int], signature: str = "") -> tuple[str, str] | None:
@@ -109,7 +127,13 @@ def _within(asks: Asks, before: Sequence[int], signature: str = "") -> tuple[str
     if start.failed and signature in ("", start.signature):
         return "start", start.signature
     scout = asks.once((before, "scout"))[0]
+    if scout.by or scout.outcome in ("hang", "crash"):
+        asks.limits.append(f"not every place in it was tried: {scout.word}")
     places = [(at, said) for _, at, said in scout.scouted if said != scout.signature and signature in ("", said)]
+    firsts = {said: (at, said) for at, said in reversed(places)}  # one of each failure, before more of the same
+    places = list(dict.fromkeys([*sorted(firsts.values(), key=places.index), *places]))
+    if len(places) > _MOST:
+        asks.limits.append(f"{len(places) - _MOST} more places where a fork failed were not tried")
     for at, said in places[:_MOST]:
         if asks.once((before, f"at={at}"))[0].signature == said:
             return f"at={at}", said
@@ -117,11 +141,14 @@ def _within(asks: Asks, before: Sequence[int], signature: str = "") -> tuple[str
 
 
 def _with_collections(asks: Asks, gc: str, signature: str, said: tuple[str, ...]) -> Cause:
-    alone = asks.once(((), gc))[0]
-    why = *said, f"with garbage {_when(gc)} it fails"
-    if alone.signature == signature:
-        return Cause("GC timing", gc, signature, alone=True, why=(*why, "also alone"))
-    return Cause("order and GC", gc, signature, why=why)
+    """Raises CannotTest where runs of the same differ: then the collector is not what decides it."""
+    whole, alone = asks.often((asks.everything, gc), ((), gc))
+    when = f"with garbage {_when(gc)} it fails"
+    if first_failure(alone) == signature and steady(alone):
+        return Cause("GC timing", gc, signature, alone=True, why=(*said, when, "also alone"))
+    if first_failure(whole) != signature or not steady(whole) or any(result.signature == signature for result in alone):
+        raise _undecided(asks, "; ".join((*said, f"{when} in {_count(whole)}, alone in {_count(alone)}")))
+    return Cause("order and GC", gc, signature, why=(*said, when))
 
 
 def _when(gc: str) -> str:

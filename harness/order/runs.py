@@ -13,7 +13,7 @@ from harness.errors import CannotTest, UserError
 
 from .child import Child
 from .command import PLUGIN, Command
-from .events import Events, last_line
+from .events import HANG, Events, last_line
 from .log import Log, digest_of
 from .trial import Collected, Result, Trial
 
@@ -71,7 +71,8 @@ class Runs:
         if events.uncollected and not events.became:
             raise UserError(f"order: {events.uncollected[0]}; that must be mended first")
         if "collected" not in facts:
-            raise UserError(f"order: {command} …: ended with status {events.status} before a test was collected: {last_line(child.folder / 'output')}")
+            how = "said nothing for so long as --timeout says" if events.status == HANG else f"ended with status {events.status}"
+            raise UserError(f"order: {command} …: {how} before a test was collected: {last_line(child.folder / 'output')}")
         known = [key for key, _ in facts["collected"]]
         if not known:
             raise UserError(f"order: {command} …: collects no test")
@@ -86,7 +87,7 @@ class Runs:
         files = {path: digest_of(path) for path in sorted({*facts.get("files", ()), *(path for _, path in tests)})}
         return Collected(
             tuple(tests), tuple(events.failing()), target, facts["rootdir"], facts["python"], tuple(facts["positional"]),
-            tuple(facts["args"]), tuple(facts["plugins"]), files, dict(self.log.broken),
+            tuple(facts["args"]), tuple(facts["plain"]), files, dict(self.log.broken),
         )  # fmt: skip
 
     def results(self, trials: Sequence[Trial]) -> list[Result]:
@@ -103,11 +104,12 @@ class Runs:
     def _start_trial(self, trial: Trial) -> None:
         if trial.command:
             ours = PLUGIN in trial.command
-            job: dict[str, Any] = {"order": None, "paths": None, "gc": "", "neutral": False, "as_given": ours}
+            job: dict[str, Any] = {"order": None, "paths": None, "gc": "", "neutral": ours, "as_given": ours}
             self._start(trial.command, job, trial)
             return
         names = [self.collected.tests[i][0] for i in (*trial.before, trial.target)]
-        self._start(self.command.argv, self._job(names, self._paths(self.collected.tests, names), trial.gc), trial)
+        paths = self._paths(self.collected.tests, names)
+        self._start(self.command.argv, self._job(names[-1:] if trial.imported else names, paths, trial.gc), trial)
 
     def _keep(self, trial: Trial, events: Events) -> None:
         target = self.collected.tests[trial.target][0]
@@ -120,7 +122,7 @@ class Runs:
             raise CannotTest(f"a run ended with status {events.status} before pytest began: {last_line(child.folder / 'output')}")
         child.remove()
         self.log.add(trial, result)
-        what = "the command as it is printed" if trial.command else f"{len(trial.before)} before it" + f", gc {trial.gc}" * (trial.gc != "auto")
+        what = "the command as it is printed" if trial.command else f"{len(trial.before)} {'imported ' * trial.imported}before it" + f", gc {trial.gc}" * (trial.gc != "auto")
         self.tell(f"run {len(self.log.results) + 1}: {what}: {result.word} ({seconds:.1f} s)")
 
     def _job(self, names: Sequence[str], paths: list[str], gc: str) -> dict[str, Any]:

@@ -18,6 +18,7 @@ class Trial:
     before   numbers of the tests before it, in the order in which they run
     gc       when garbage is collected (harness/order/inside/switchpoint_gc.py)
     attempt  counts runs of the same
+    imported  the files of those before are collected, and none of their tests is run
     command  where it is not empty: what a user would paste, run as it stands
     """
 
@@ -25,6 +26,7 @@ class Trial:
     before: tuple[int, ...]
     gc: str = "auto"
     attempt: int = 0
+    imported: bool = False
     command: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
@@ -87,7 +89,7 @@ class Collected:
     failing     of those that failed: node id, signature, message
     target      the test asked about with ``--test``, empty without
     positional, args  of pytest: its arguments without and with options
-    plugins     names of those that were loaded
+    plain       options without which pytest would divide, shuffle or end what it runs
     files       of the program: path to digest
     without     tests that end the process by themselves, each with how
     """
@@ -99,7 +101,7 @@ class Collected:
     python: str
     positional: tuple[str, ...]
     args: tuple[str, ...]
-    plugins: tuple[str, ...]
+    plain: tuple[str, ...]
     files: dict[str, str] = field(default_factory=dict)
     without: dict[str, str] = field(default_factory=dict)
 
@@ -109,7 +111,7 @@ class Collected:
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Collected:
         """Raises TypeError, KeyError or ValueError where ``data`` is not what :meth:`to_json` makes."""
-        lists = {name: tuple(data[name]) for name in ("positional", "args", "plugins")}
+        lists = {name: tuple(data[name]) for name in ("positional", "args", "plain")}
         tests = tuple((str(key), str(path)) for key, path in data["tests"])
         failing = tuple((str(key), str(said), str(message)) for key, said, message in data["failing"])
         return cls(**{**data, **lists, "tests": tests, "failing": failing})

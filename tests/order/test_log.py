@@ -15,6 +15,7 @@ QUESTION = Question(("pytest", "tests"), "/project", "", 300.0, {})
 RUNS = {
     Trial(9, ()): Result("passed", seconds=0.3),
     Trial(9, (0, 1, 2, 5, 4), "at=test_x.py:3#1,frozen", 1): Result("failed", "E: s", "E: long", scouted=(("t", "x:3#1", "E"),)),
+    Trial(9, (3,), imported=True): Result("skipped"),
     Trial(9, (3,), command=("pytest", "a b")): Result("not reached", by="t (SIGKILL)", ran=("a", "b"), missing=("c",)),
 }
 

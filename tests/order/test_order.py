@@ -15,7 +15,7 @@ def asked(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytes
 
 
 def test_an_ordered_pair(asked) -> None:
-    made = planted("ordered pair", 30, Random(5))
+    made = planted("ordered pair", 12, Random(5))
     status, found, said = asked(test_it=made.text)()
     assert (status, found["kind"], found["test"]) == (1, "order", made.victim)
     assert (tuple(found["before"]), found["ordered"]) == (made.culprits, [list(made.culprits)])
@@ -24,6 +24,7 @@ def test_an_ordered_pair(asked) -> None:
     assert found["command"] == " ".join(["pytest -q", *made.culprits, made.victim])
     assert "1 failed, 2 passed" in shell(found["command"])
     assert len(said) == found["runs"]
+    assert "enough" not in found["evidence"][-1]
 
 
 def test_garbage_of_an_earlier_test(asked) -> None:
@@ -87,13 +88,32 @@ def test_a_test_that_needs_another(asked) -> None:
     assert "2 passed" in shell(found["command"])
 
 
+def test_an_import_is_enough(asked) -> None:
+    files = {"lib": "state = []\n", "test_one": "import lib\nlib.state.append(1)\ndef test_a(): pass\n"}
+    status, found, _ = asked(**files, test_two="import lib\ndef test_b(): assert not lib.state\n")()
+    assert (status, found["kind"], found["before"]) == (1, "order", ["test_one.py::test_a"])
+    assert found["evidence"][-1] == "it is enough that test_one.py is imported: then it fails with no test before it"
+    assert "1 failed, 1 passed" in shell(found["command"])
+
+
+def test_an_import_of_a_file_behind_it(asked) -> None:
+    files = {"lib": "state = []\n", "test_a": "def test_a(): pass\n", "test_c": "def test_c(): pass\n"}
+    files["test_b"] = "import lib\ndef test_b(): assert not lib.state\n"
+    files["test_d"] = "import lib\nlib.state.append(1)\ndef test_d(): pass\n"
+    status, found, _ = asked(**files)()
+    assert (status, found["kind"], found["before"]) == (1, "order", ["test_d.py::test_d"])
+    assert found["says"] == "test_b.py::test_b fails when test_d.py is imported, and passes alone"
+    assert found["command"] == "pytest -q test_b.py::test_b test_d.py::test_d"
+    assert "1 failed, 1 passed" in shell(found["command"])
+
+
 def test_no_dependence(asked) -> None:
     run = asked(test_it="def test_a(): pass\ndef test_b(): assert 0\n", test_good="def test_a(): pass\n")
     status, found, _ = run("test_it.py")
     assert (status, found["kind"], found["says"]) == (0, "none", "1 of 2 tests fail, and each of them alone too")
     status, found, _ = run("test_it.py", options=("--test", "test_it.py::test_b"), store="named")
     assert (status, found["says"]) == (0, "test_it.py::test_b: it fails alone, in 2 of 2 runs, and after all others too")
-    status, found, _ = run("test_it.py", options=("--test", "test_it.py::test_a"), store="first")
+    status, found, _ = run("test_it.py", options=(*FEW, "--test", "test_it.py::test_a"), store="first")
     assert (status, found["kind"]) == (0, "none")
     assert "it does not fail" in found["says"]
     status, found, _ = run("test_good.py", store="good")
@@ -112,7 +132,7 @@ def test_b():
     assert count % 2 == 0
 """
     run: Asked = asked(test_it=text)
-    status, found, said = run(options=("--repeats", "3", "--test", "test_it.py::test_b", "--jobs", "1"))
+    status, found, said = run(options=("--repeats", "2", "--test", "test_it.py::test_b", "--jobs", "1"))
     assert (status, found) == (125, {})
     assert "not deterministic: alone, it failed in" in said[-1]
 
@@ -129,7 +149,7 @@ def test_d(): pass
 def test_e():
     if state: os.kill(os.getpid(), signal.SIGSEGV)
 """
-    options = (*FEW, "--timeout", "3", "--test", "test_it.py::test_e")
+    options = (*FEW, "--no-gc", "--timeout", "3", "--test", "test_it.py::test_e")
     status, found, _ = asked(test_it=text)(options=options)
     assert (status, found["kind"], found["before"]) == (1, "order", ["test_it.py::test_a"])
     assert found["signature"] == "the process ended: SIGSEGV"
@@ -147,10 +167,11 @@ def test_d():
     if state == ["b"]: raise KeyError("b")
     assert "b" not in state
 """
-    status, found, _ = asked(test_it=text)()
+    status, found, said = asked(test_it=text)(options=(*FEW, "--no-gc"))
     assert (status, found["kind"], found["before"]) == (1, "order", ["test_it.py::test_a", "test_it.py::test_b"])
+    assert "gc" not in " ".join(said)
     assert found["signature"].startswith("AssertionError: assert 'b' not in <...>")
-    assert found["others"] == ["KeyError: 'b' [test_d] (2 runs)"]
+    assert found["others"] == ["KeyError: 'b' [test_d] (after 2 lists)"]
 
 
 def test_ids_for_a_shell_and_an_order_that_pytest_would_not_keep(asked) -> None:
@@ -170,12 +191,12 @@ def pytest_collection_modifyitems(items):
         items.sort(key=lambda item: ("test_b" in item.name, "it" not in item.name, item.name))
 """
     run = asked(test_it=text.format(needs="state[-1:] != ['$(id) [x]']"), conftest=shuffled)
-    status, found, _ = run("-k", "not nothing", ".")
+    status, found, _ = run("-k", "not nothing", ".", options=(*FEW, "--no-gc"))
     assert (status, found["test"], found["before"]) == (1, "test_it.py::test_b[it's]", ["test_it.py::test_a[$(id) [x]]"])
     assert found["plain"] is True
     assert "1 failed, 1 passed" in shell(found["command"])
     (run.folder / "project" / "test_it.py").write_text(text.format(needs='state != ["it\'s", "$(id) [x]"]'))
-    status, found, said = run("-k", "not nothing", ".")
+    status, found, said = run("-k", "not nothing", ".", options=(*FEW, "--no-gc"))
     assert "begun anew" in said[0]
     assert (status, found["before"]) == (1, ["test_it.py::test_a[it's]", "test_it.py::test_a[$(id) [x]]"])
     assert found["plain"] is False

@@ -29,7 +29,7 @@ def test_stopped_after_every_single_run(
     start, keep = Child.__init__, Log.add
 
     def counted(self: Child, argv: object, cwd: object, folder: object, job: dict, seconds: float) -> None:
-        started.append(json.dumps([job["order"], job["gc"], job["neutral"]]))
+        started.append(json.dumps([job["order"], job["paths"], job["gc"], job["neutral"]]))
         start(self, argv, cwd, folder, job, seconds)
 
     def stopping(self: Log, trial: object, result: object) -> None:

@@ -72,7 +72,7 @@ def ask(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.
         (folder / f"{name}.py").write_text(text)
     monkeypatch.chdir(folder)
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
-    for name in ("PYTEST_ADDOPTS", "PYTEST_PLUGINS"):
+    for name in ("PYTEST_ADDOPTS", "PYTEST_PLUGINS", "PYTHONDONTWRITEBYTECODE"):
         monkeypatch.delenv(name, raising=False)
     return Asked(tmp_path, capsys)
 

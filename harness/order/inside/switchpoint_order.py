@@ -80,6 +80,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.hookimpl(hookwrapper=True, tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> Iterator[None]:
     job = _job()
+    plain = _plain(config)
     if job.get("neutral", True):
         _neutral(config, job)
     if job.get("paths") is not None:
@@ -89,7 +90,7 @@ def pytest_cmdline_main(config: pytest.Config) -> Iterator[None]:
         collections = Collections(when, _root_of(config))
     except ValueError as error:
         raise pytest.UsageError(f"--order-gc: {error}") from None
-    config.pluginmanager.register(Agent(config, job, collections), "switchpoint_order_agent")
+    config.pluginmanager.register(Agent(config, job, collections, plain), "switchpoint_order_agent")
     yield
 
 
@@ -103,8 +104,20 @@ def _neutral(config: pytest.Config, job: dict[str, Any]) -> None:
         config.option.basetemp = job["basetemp"]
 
 
+def _plain(config: pytest.Config) -> list[str]:
+    """What a command needs to run its tests in one process, in their order, to the end, without this plugin."""
+    option, words = config.option, []
+    if getattr(option, "numprocesses", None):
+        words += ["-n", "0"]
+    if hasattr(option, "randomly_seed"):
+        words += ["-p", "no:randomly"] if option.randomly_seed == "default" else ["--randomly-dont-reorganize"]
+    if option.maxfail:
+        words.append("--maxfail=0")
+    return words
+
+
 class Agent:
-    def __init__(self, config: pytest.Config, job: dict[str, Any], collections: Collections) -> None:
+    def __init__(self, config: pytest.Config, job: dict[str, Any], collections: Collections, plain: list[str]) -> None:
         self.config, self.job, self.collections = config, job, collections
         self.tell = _Events(job["events"] if job else os.devnull)
         self.raised: dict[tuple[str, str], tuple[str, str, str]] = {}
@@ -115,7 +128,7 @@ class Agent:
         self.tell(
             pytest=pytest.__version__, rootdir=_root_of(config), args=list(config.invocation_params.args),
             positional=list(getattr(option, "file_or_dir", ())), python=sys.executable,
-            plugins=sorted(name for name, _ in config.pluginmanager.list_name_plugin()),
+            plain=plain,
             only=[name for name in ("collectonly", "setupplan", "setuponly", "forked") if getattr(option, name, False)],
         )  # fmt: skip
 
