@@ -55,11 +55,15 @@ class Asks:
         """The signature of its failure when the command itself was run."""
         return next((said for test, said, _ in self.runs.collected.failing if test == self.name(self.target)), "")
 
+    def other_files(self, these: Sequence[int]) -> list[int]:
+        """Those of these tests that are not in the target's file."""
+        tests = self.runs.collected.tests
+        return [number for number in these if tests[number][1] != tests[self.target][1]]
+
     def files(self) -> tuple[int, ...]:
         """A test of each other file, those behind this one too."""
-        tests = self.runs.collected.tests
-        first = {path: number for number, (_, path) in reversed(list(enumerate(tests)))}
-        return tuple(sorted(number for path, number in first.items() if path != tests[self.target][1]))
+        first = {path: number for number, (_, path) in reversed(list(enumerate(self.runs.collected.tests)))}
+        return tuple(self.other_files(sorted(first.values())))
 
     def asking(self, gc: str, signature: str, passes: bool = False, imported: bool = False) -> Ask:
         """For a search: the same failure counts, and nothing else; with ``passes``, that it passes."""

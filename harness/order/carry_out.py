@@ -8,7 +8,7 @@ from harness.errors import CannotTest
 
 from .asks import Asks
 from .command import Command, shown
-from .decide import Cause, decide
+from .decide import Cause, decide, when
 from .finding import Finding
 from .log import Log
 from .runs import Runs, Tell
@@ -56,12 +56,12 @@ def _search_all(runs: Runs, about: Collected, asks: Callable[[str], Asks], colle
             return found
         if scouts.by or scouts.outcome in ("hang", "crash"):
             limits = f"not every place in every test was tried: {scouts.word}"
-        says += ", nor when garbage is collected within it"
+        says += ", nor when garbage is collected within it, or not at all"
     return Finding("none", says, evidence=(limits,) * bool(limits), without=without, runs=len(runs.log.results) + 1)
 
 
 def _scouted(scouts: Result, about: Collected, asks: Callable[[str], Asks]) -> Finding | None:
-    """All pass. Does one fail when garbage, its own or what others left, is collected at a line of it?"""
+    """All pass. Does one fail when garbage, its own or what others left, is collected at a line of it, or stays?"""
     for name in dict.fromkeys(test for test, _, _ in scouts.scouted):
         found = _about(asks(name), about, ())
         if found.found:
@@ -104,7 +104,7 @@ def _controls(asks: Asks, cause: Cause, before: tuple[int, ...], gc: str) -> lis
     """The shortest list once more: only imported, or with the collector otherwise."""
     if cause.kind == "order" and not (cause.needs or cause.imported):
         trial = Trial(asks.target, before, imported=True)
-        if asks.runs.results([trial])[0].signature == cause.signature:
+        if asks.other_files(before) and asks.runs.results([trial])[0].signature == cause.signature:
             files = dict.fromkeys(asks.name(i).partition("::")[0] for i in before)
             return [f"it is enough that {' and '.join(files)} is imported: then it fails with no test before it"]
         return []
@@ -147,9 +147,9 @@ def _says(test: str, before: tuple[str, ...], cause: Cause) -> str:
         return f"{test} passes after {after}, and fails alone"
     if cause.kind == "order":
         return f"{test} fails after {after}, and passes alone"
-    where = f" (at {cause.gc[3:]})" * cause.gc.startswith("at=")
     if cause.kind == "GC timing":
-        return f"{test} fails when garbage is collected in it{where}, whatever ran before" if cause.alone else f"{test} fails by when Python collects garbage"
+        return f"{test} fails with garbage {when(cause.gc)}, whatever ran before" if cause.alone else f"{test} fails by when Python collects garbage"
+    where = f" (at {cause.gc[3:]})" * cause.gc.startswith("at=")
     whose = f"the garbage of {after}"
     what = {"off": f"{whose} is still there in {test}", "between": f"{whose} is collected before {test}"}
     return what.get(cause.gc, f"{whose} is collected in {test}{where}")

@@ -59,6 +59,11 @@ class Child:
             self._size, self._moved = size, time.monotonic()
         return time.monotonic() - self._moved > self.seconds
 
+    def last(self) -> str:
+        """The last thing it told."""
+        lines = self._events.read_text(encoding="utf-8").splitlines() if self._events.exists() else []
+        return lines[-1] if lines else ""
+
     def close(self) -> Events:
         """What it told. Nothing is left of it but its folder."""
         status = self.process.poll()

@@ -43,7 +43,8 @@ def decide(asks: Asks) -> Cause:
         return _by_itself(asks, first_failure(alone), f"alone, it failed in {_count(alone)}")
     if not alone[0].failed:
         if not failed and (first := asks.failed_at_first()):
-            return _import(asks, first, n)
+            then = (f"it failed when the command was run, and passed alone and after the {n} before it",)
+            return _import(asks, first, then) or _order_or_collector(asks, first, False, then)
         if not failed:
             return _not_so_far(asks, alone[0].word, n)
         said = f"alone it {alone[0].word} in {_count(alone, False)}", f"after all {n} it failed in {_count(whole)}"
@@ -71,12 +72,11 @@ def _by_itself(asks: Asks, signature: str, said: str, steadily: bool = False) ->
     raise _undecided(asks, said)
 
 
-def _import(asks: Asks, signature: str, n: int) -> Cause:
-    """It failed in the command itself: files that are collected behind it are imported before it, too."""
-    said = f"it failed when the command was run, and passed alone and after the {n} before it"
+def _import(asks: Asks, signature: str, said: tuple[str, ...]) -> Cause | None:
+    """Files that are collected behind the test are imported before it, too."""
     if asks.files() and asks.asking("auto", signature, imported=True)([asks.files()])[0]:
-        return Cause("order", signature=signature, imported=True, why=(said, "it fails when all files are imported, and no test before it is run"))
-    raise _undecided(asks, said)
+        return Cause("order", signature=signature, imported=True, why=(*said, "it fails when all files are imported, and no test before it is run"))
+    return None
 
 
 def _not_so_far(asks: Asks, word: str, n: int) -> Cause:
@@ -143,14 +143,15 @@ def _within(asks: Asks, before: Sequence[int], signature: str = "") -> tuple[str
 def _with_collections(asks: Asks, gc: str, signature: str, said: tuple[str, ...]) -> Cause:
     """Raises CannotTest where runs of the same differ: then the collector is not what decides it."""
     whole, alone = asks.often((asks.everything, gc), ((), gc))
-    when = f"with garbage {_when(gc)} it fails"
+    so = f"with garbage {when(gc)} it fails"
     if first_failure(alone) == signature and steady(alone):
-        return Cause("GC timing", gc, signature, alone=True, why=(*said, when, "also alone"))
+        return Cause("GC timing", gc, signature, alone=True, why=(*said, so, "also alone"))
     if first_failure(whole) != signature or not steady(whole) or any(result.signature == signature for result in alone):
-        raise _undecided(asks, "; ".join((*said, f"{when} in {_count(whole)}, alone in {_count(alone)}")))
-    return Cause("order and GC", gc, signature, why=(*said, when))
+        raise _undecided(asks, "; ".join((*said, f"{so} in {_count(whole)}, alone in {_count(alone)}")))
+    return Cause("order and GC", gc, signature, why=(*said, so))
 
 
-def _when(gc: str) -> str:
+def when(gc: str) -> str:
+    """In words."""
     names = {"start": "collected at its start", "between": "collected after each test", "off": "never collected"}
     return names.get(gc) or f"collected at {gc[3:]}"

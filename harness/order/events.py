@@ -89,7 +89,7 @@ class Events:
             if outcome in ("failed", "crash", "hang"):
                 yield test, said, message
 
-    def result(self, target: str, seconds: float, *, plain: bool = False) -> Result:
+    def result(self, target: str, seconds: float, *, plain: bool = False, scouts: bool = False) -> Result:
         missing = tuple(self.facts.get("missing", ()))
         outcome, said, message = self.became.get(target, ("not reached", "", ""))
         by = ""
@@ -101,6 +101,8 @@ class Events:
             by = f"{stopped[0]} ({stopped[1]})" if stopped else ""
         ran = tuple(self.became) if plain else ()
         scouted = tuple((test, place, how) for (test, place), how in self.scouted.items())
+        if scouts:  # those that fail with no collection at all
+            scouted = (*((test, "", how) for test, how, _ in self.failing()), *scouted)
         return Result(outcome, said, message[:2000], by, missing, ran, scouted, round(seconds, 2))
 
 

@@ -115,7 +115,7 @@ class Runs:
         target = self.collected.tests[trial.target][0]
         child = self._last
         seconds = time.monotonic() - child.began
-        result = events.result(target, seconds, plain=bool(trial.command))
+        result = events.result(target, seconds, plain=bool(trial.command), scouts=trial.gc == "scouts")
         if result.missing:
             raise CannotTest(f"{result.missing[0]}: collected with all, but not when only its file is; what pytest collects must not depend on that")
         if "pytest" not in events.facts:

@@ -45,7 +45,8 @@ class Result:
     by         the test in which the run ended before the target was reached, and how
     missing    tests that were asked for and not collected
     ran        the tests that were run, in order; kept only of a command that was run as it stands
-    scouted    (test, place, signature) of what failed with a collection at that place alone; to be shown by a run of its own
+    scouted    (test, place, signature) of what failed with a collection at that place alone, or with none where
+               it is empty; to be shown by a run of its own
     """
 
     outcome: str

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from switchpoint_gc import Collections
+from switchpoint_tell import Events, file_of, own, root_of, text, where
 
 JOB = "SWITCHPOINT_ORDER"  # the file with what is to be done; see harness/order/child.py
 #: Would run several tests in one go, stop early, choose by an earlier run, wait for a person, or write over reports.
@@ -36,30 +37,6 @@ def _job() -> dict[str, Any]:
         else:
             os.environ[name] = value
     return job
-
-
-class _Events:
-    """Lines of JSON, each whole in the file before the next thing happens. Tests may replace ``os`` and close files."""
-
-    def __init__(self, path: str) -> None:
-        self._path, self._pid, self._fd = path, os.getpid(), -1
-        self._os = os.open, os.write, os.getpid
-        self._about: dict[str, Any] = {}
-
-    def scout(self, place: str) -> None:
-        """This is a fork of ours, which has its own end of the test to tell."""
-        self._pid, self._about = self._os[2](), {"scout": place}
-
-    def __call__(self, **event: Any) -> None:
-        opens, writes, pid = self._os
-        if pid() != self._pid:  # a test's fork
-            return
-        line = (json.dumps({**event, **self._about}) + "\n").encode()
-        try:
-            writes(self._fd, line)
-        except OSError:
-            self._fd = opens(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC)
-            writes(self._fd, line)
 
 
 def keys_of(items: Iterable[pytest.Item]) -> list[str]:
@@ -87,7 +64,7 @@ def pytest_cmdline_main(config: pytest.Config) -> Iterator[None]:
         config.args = list(job["paths"])
     when = job["gc"] if job.get("gc") else config.getoption("order_gc")
     try:
-        collections = Collections(when, _root_of(config))
+        collections = Collections(when, root_of(config))
     except ValueError as error:
         raise pytest.UsageError(f"--order-gc: {error}") from None
     config.pluginmanager.register(Agent(config, job, collections, plain), "switchpoint_order_agent")
@@ -119,14 +96,14 @@ def _plain(config: pytest.Config) -> list[str]:
 class Agent:
     def __init__(self, config: pytest.Config, job: dict[str, Any], collections: Collections, plain: list[str]) -> None:
         self.config, self.job, self.collections = config, job, collections
-        self.tell = _Events(job["events"] if job else os.devnull)
+        self.tell = Events(job["events"] if job else os.devnull)
         self.raised: dict[tuple[str, str], tuple[str, str, str]] = {}
         self.keys: dict[pytest.Item, str] = {}
         self.target: pytest.Item | None = None
         collections.tell = self.tell
         option = config.option
         self.tell(
-            pytest=pytest.__version__, rootdir=_root_of(config), args=list(config.invocation_params.args),
+            pytest=pytest.__version__, rootdir=root_of(config), args=list(config.invocation_params.args),
             positional=list(getattr(option, "file_or_dir", ())), python=sys.executable,
             plain=plain,
             only=[name for name in ("collectonly", "setupplan", "setuponly", "forked") if getattr(option, name, False)],
@@ -151,7 +128,7 @@ class Agent:
 
     def _until(self, items: list[pytest.Item], found: dict[str, pytest.Item]) -> None:
         """All as collected, told; without those to be left out, and none after the one that was asked about."""
-        self.tell(collected=[[key, _file_of(item)] for key, item in found.items()])
+        self.tell(collected=[[key, file_of(item)] for key, item in found.items()])
         without, until = set(self.job["without"]), self.job["until"]
         left = {key: item for key, item in found.items() if key not in without}
         if until:
@@ -162,9 +139,9 @@ class Agent:
 
     def _is(self, item: pytest.Item, name: str) -> bool:
         path, _, rest = name.partition("::")
-        own = item.nodeid.partition("::")[2]
+        mine = item.nodeid.partition("::")[2]
         here = os.path.join(str(self.config.invocation_params.dir), path)
-        return item.nodeid == name or (rest == own and os.path.realpath(here) == os.path.realpath(_file_of(item)))
+        return item.nodeid == name or (rest == mine and os.path.realpath(here) == os.path.realpath(file_of(item)))
 
     def _as_given(self, items: list[pytest.Item]) -> list[pytest.Item]:
         """By the first argument that names the item; those of one argument stay as they are."""
@@ -189,14 +166,14 @@ class Agent:
     @pytest.hookimpl(hookwrapper=True, trylast=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> Iterator[None]:
         self.collections.start(item is self.target)
-        with self.collections.within(item is self.target, _file_of(item)):
+        with self.collections.within(item is self.target, file_of(item)):
             yield
 
     pytest_runtest_call = pytest_runtest_setup
 
     @pytest.hookimpl(hookwrapper=True, trylast=True)
     def pytest_runtest_teardown(self, item: pytest.Item) -> Iterator[None]:
-        with self.collections.within(item is self.target, _file_of(item)):
+        with self.collections.within(item is self.target, file_of(item)):
             yield
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
@@ -205,7 +182,7 @@ class Agent:
         if call.excinfo is not None:  # a unittest's is put there by another plugin
             kind = call.excinfo.type
             module = "" if kind.__module__ in ("builtins", "_pytest.outcomes") else kind.__module__ + "."
-            self.raised[item.nodeid, call.when] = module + kind.__qualname__, _text(call.excinfo.value), _where(call.excinfo)
+            self.raised[item.nodeid, call.when] = module + kind.__qualname__, text(call.excinfo.value), where(call.excinfo)
 
     def pytest_runtest_logreport(self, report: Any) -> None:
         outcome = report.outcome
@@ -224,7 +201,7 @@ class Agent:
             self.tell(uncollected=report.nodeid, message=last[2 * last.startswith("E ") :].strip()[:300])
 
     def pytest_keyboard_interrupt(self, excinfo: Any) -> None:
-        self.tell(stopped=f"{type(excinfo.value).__name__}: {_text(excinfo.value)}"[:300])
+        self.tell(stopped=f"{type(excinfo.value).__name__}: {text(excinfo.value)}"[:300])
 
     def pytest_internalerror(self, excrepr: Any) -> None:
         self.tell(stopped=f"INTERNALERROR: {str(excrepr).strip().splitlines()[-1]}"[:300])
@@ -232,32 +209,4 @@ class Agent:
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, exitstatus: Any) -> None:
         files = sorted({getattr(module, "__file__", None) or "" for module in list(sys.modules.values())} - {""})
-        self.tell(finished=int(exitstatus), files=[file for file in files if _own(file)])
-
-
-def _root_of(config: pytest.Config) -> str:
-    return str(getattr(config, "rootpath", None) or getattr(config, "rootdir", ""))
-
-
-def _file_of(item: pytest.Item) -> str:
-    return str(getattr(item, "path", None) or item.fspath)  # the first from pytest 7 on
-
-
-def _text(error: BaseException) -> str:
-    try:
-        return str(error).encode("utf-8", "backslashreplace").decode()
-    except Exception as worse:
-        return f"(its __str__ raised {type(worse).__name__})"
-
-
-def _where(excinfo: Any) -> str:
-    """The innermost function that is not one of a library for assertions."""
-    names = [entry.name for entry in excinfo.traceback if os.path.basename(os.path.dirname(str(entry.path))) != "unittest"]
-    return names[-1] if names else ""
-
-
-def _own(file: str) -> bool:
-    """Of the program under test, not of an installation."""
-    if not os.path.isabs(file) or os.path.dirname(file) == os.path.dirname(os.path.abspath(__file__)):
-        return False
-    return "site-packages" not in file and not file.startswith(os.path.dirname(os.__file__) + os.sep)
+        self.tell(finished=int(exitstatus), files=[file for file in files if own(file)])
