@@ -57,7 +57,7 @@ def _show(options: argparse.Namespace, found: Finding, log: Log) -> None:
     if options.json:
         shared.emit({**found.to_json(), "log": str(log.path)})
     else:
-        print(f"{found.text()}\nlog       {log.path}" if not found.command else found.text())
+        print(found.text() if found.command else f"{found.text()}\nlog       {log.path}")
 
 
 def _say(text: str) -> None:

@@ -18,7 +18,7 @@ class Finding:
     signature, message  of the failure
     before     the shortest list, in the order in which they must run; ``ordered`` pairs of them that must stay so
     gc         when garbage was collected in the runs that show it
-    command    what a user pastes; ``plain``: any pytest will do, without the plugin; ``verified`` of ``times`` runs of it were so
+    command    what a user pastes, empty where no command does what the list does; ``plain``: any pytest will do, without the plugin; ``verified`` of ``times`` runs of it were so
     evidence   on what that rests, a sentence each
     others     other failures that were met; none of them counts
     also       other tests that failed when all were run
@@ -67,6 +67,8 @@ class Finding:
         if self.command:
             lines.append(f"{'command':10}{self._sure()}")
             lines.append(self.command)
+        elif self.found:
+            lines.append(f"{'command':10}none that does the same: pytest can't be told these tests by their names (are they the same in each run?)")
         return "\n".join(lines)
 
     def _order(self) -> str:

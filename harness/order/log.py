@@ -75,7 +75,7 @@ class Log:
             raise UserError(f"{self.path}: a log of format {version!r}; this version reads {FORMAT}")
         if said != self.question.to_json():
             raise UserError(f"{self.path}: the log of another question; name another store")
-        for number, line in enumerate(lines[1:], 2):
+        for number, line in enumerate([] if fresh else lines[1:], 2):
             try:
                 self._line(json.loads(line))
             except (ValueError, KeyError, TypeError) as error:

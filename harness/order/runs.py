@@ -6,7 +6,8 @@ import os
 import select
 import shutil
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from harness.errors import CannotTest, UserError
@@ -59,7 +60,7 @@ class Runs:
 
     def _alone_passes(self, events: Events, test: str) -> bool:
         """One that ends the process only after others is itself a test that depends on others."""
-        child = self._start(self.command.argv, self._job([test], self._paths(events.facts["collected"], [test]), "auto"), None)
+        child = self._start(self.command.argv, self._job(events.facts["collected"], [test], [test], "auto"), None)
         outcome = self._until_one_ends()[1].became.get(test, ("",))[0]
         child.remove()
         return outcome == "passed"
@@ -108,8 +109,8 @@ class Runs:
             self._start(trial.command, job, trial)
             return
         names = [self.collected.tests[i][0] for i in (*trial.before, trial.target)]
-        paths = self._paths(self.collected.tests, names)
-        self._start(self.command.argv, self._job(names[-1:] if trial.imported else names, paths, trial.gc), trial)
+        run = names[-1:] if trial.imported else names
+        self._start(self.command.argv, self._job(self.collected.tests, run, names, trial.gc), trial)
 
     def _keep(self, trial: Trial, events: Events) -> None:
         target = self.collected.tests[trial.target][0]
@@ -125,13 +126,16 @@ class Runs:
         what = "the command as it is printed" if trial.command else f"{len(trial.before)} {'imported ' * trial.imported}before it" + f", gc {trial.gc}" * (trial.gc != "auto")
         self.tell(f"run {len(self.log.results) + 1}: {what}: {result.word} ({seconds:.1f} s)")
 
-    def _job(self, names: Sequence[str], paths: list[str], gc: str) -> dict[str, Any]:
-        return {"order": list(names), "paths": paths, "gc": gc}
-
-    def _paths(self, tests: Iterable[Sequence[str]], names: Sequence[str]) -> list[str]:
-        """Only the files of these: a file that is imported is a part of what came before."""
+    def _job(self, tests: Sequence[Sequence[str]], run: Sequence[str], imported: Sequence[str], gc: str) -> dict[str, Any]:
+        """Only files of tests in the list are collected: one that is imported is a part of what comes before."""
         where = {each[0]: each[1] for each in tests}
-        return list(dict.fromkeys(where[name] for name in names))
+        count: Counter[str] = Counter()
+        number = {}  # of a test among those of its function
+        for test, _ in tests:
+            function = test.partition("[")[0]
+            number[test] = count[function]
+            count[function] += 1
+        return {"order": [(test, number[test]) for test in run], "paths": list(dict.fromkeys(where[test] for test in imported)), "gc": gc}
 
     def _start(self, argv: Sequence[str], job: dict[str, Any], trial: Trial | None) -> Child:
         defaults: dict[str, Any] = {"order": None, "paths": None, "gc": "auto", "neutral": True, "as_given": False, "until": "", "without": []}

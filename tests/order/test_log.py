@@ -89,6 +89,9 @@ def test_a_log_that_cannot_be_relied_on_stays_as_it_is(tmp_path: Path, file: Pat
     with pytest.raises(UserError, match=says):
         Log(tmp_path / "log", QUESTION)
     assert (tmp_path / "log").read_text() == text.replace(before, after, 1)
+    if "line" in says:
+        with Log(tmp_path / "log", QUESTION, fresh=True) as log:
+            assert log.results == {}
 
 
 def test_one_at_a_time(tmp_path: Path) -> None:

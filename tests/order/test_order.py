@@ -109,6 +109,20 @@ def test_an_import_of_a_file_behind_it(asked) -> None:
     assert "1 failed, 1 passed" in shell(found["command"])
 
 
+def test_ids_that_are_others_in_each_run(asked) -> None:
+    text = """
+import os, pytest
+state = []
+@pytest.mark.parametrize("n", [0, 1, 2], ids=lambda n: f"{n}-{os.getpid()}")
+def test_a(n): state.append(n)
+def test_b(): state.append("b")
+def test_c(): assert 2 not in state or "b" not in state
+"""
+    status, found, _ = asked(test_it=text)(options=(*FEW, "--no-gc"))
+    assert (status, found["kind"], found["command"]) == (1, "order", "")  # found, but no command can name it
+    assert [test.partition("-")[0] for test in found["before"]] == ["test_it.py::test_a[2", "test_it.py::test_b"]
+
+
 def test_no_dependence(asked) -> None:
     run = asked(test_it="def test_a(): pass\ndef test_b(): assert 0\n", test_good="def test_a(): pass\n")
     status, found, _ = run("test_it.py")

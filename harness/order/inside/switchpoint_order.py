@@ -119,12 +119,29 @@ class Agent:
         if self.job.get("as_given", True):
             items[:] = self._as_given(items)
         elif order is not None:
-            self.tell(missing=[key for key in order if key not in found])
-            items[:] = [found[key] for key in order if key in found]
+            chosen = self._chosen(found, order)
+            self.tell(missing=[key for key, _ in order if key not in chosen])
+            items[:] = chosen.values()
+            self.keys = {item: key for key, item in chosen.items()}
         elif self.job["neutral"]:
             self._until(items, found)
-        self.keys = dict(zip(items, keys_of(items)))  # noqa: B905
+        if order is None:
+            self.keys = dict(zip(items, keys_of(items)))  # noqa: B905
         self.target = items[-1] if items else None
+
+    def _chosen(self, found: dict[str, pytest.Item], order: list[tuple[str, int]]) -> dict[str, pytest.Item]:
+        """An id that has the time in it, say, is another in each run: then the n-th of its function."""
+        alike: dict[str, list[pytest.Item]] = {}
+        for key, item in found.items():
+            alike.setdefault(key.partition("[")[0], []).append(item)
+        chosen: dict[str, pytest.Item] = {}
+        for key, n in order:
+            of_function = alike.get(key.partition("[")[0], [])
+            if key in found:
+                chosen[key] = found[key]
+            elif n < len(of_function):
+                chosen[key] = of_function[n]
+        return chosen
 
     def _until(self, items: list[pytest.Item], found: dict[str, pytest.Item]) -> None:
         """All as collected, told; without those to be left out, and none after the one that was asked about."""
