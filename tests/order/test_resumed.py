@@ -59,7 +59,8 @@ def test_killed_at_any_time(tmp_path: Path) -> None:
     (tmp_path / "test_it.py").write_text(made.text)
     environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONPATH": str(Path(harness.__file__).parents[1])}
     log = tmp_path / "store" / "order.jsonl"
-    command = [sys.executable, "-m", "harness", "order", "--json", "--store", str(log.parent), "--", "pytest", "-q", "test_it.py"]
+    command = [sys.executable, "-m", "harness", "order", "--json", "--store", str(log.parent), "--"]
+    command += [sys.executable, "-m", "pytest", "-q", "test_it.py"]
     before, kills = "", 0
     while True:
         process = subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
