@@ -6,9 +6,11 @@ import json
 import os
 import shlex
 import shutil
+import signal
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,21 @@ from harness.run.death import die_with_parent, kill_session
 
 from .command import INSIDE, PLUGIN
 from .events import HANG, Events
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Ctrl-C waits until the end of this (of a process with one thread): in a fork it is lost, just behind one a process is."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _begin(parent: int) -> None:
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    die_with_parent(parent)
 
 
 class Child:
@@ -45,7 +62,7 @@ class Child:
             try:
                 self.process = subprocess.Popen(
                     argv, cwd=cwd, env=environment, stdin=subprocess.DEVNULL, stdout=output, stderr=output,
-                    start_new_session=True, preexec_fn=lambda: die_with_parent(ours),
+                    start_new_session=True, preexec_fn=lambda: _begin(ours),
                 )  # fmt: skip
             except OSError as error:
                 raise UserError(f"{argv[0]}: {error.strerror}") from None

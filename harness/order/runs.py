@@ -12,7 +12,7 @@ from typing import Any
 
 from harness.errors import CannotTest, UserError
 
-from .child import Child
+from .child import Child, uninterrupted
 from .command import PLUGIN, Command
 from .events import HANG, Events, last_line
 from .log import Log, digest_of
@@ -140,8 +140,9 @@ class Runs:
     def _start(self, argv: Sequence[str], job: dict[str, Any], trial: Trial | None) -> Child:
         defaults: dict[str, Any] = {"order": None, "paths": None, "gc": "auto", "neutral": True, "as_given": False, "until": "", "without": []}
         self.made += 1
-        child = Child(argv, self.command.folder, self._folder / str(self.made), {**defaults, **job}, self.seconds)
-        self._living[child] = trial
+        with uninterrupted():
+            child = Child(argv, self.command.folder, self._folder / str(self.made), {**defaults, **job}, self.seconds)
+            self._living[child] = trial
         return child
 
     def _until_one_ends(self) -> tuple[Trial | None, Events]:

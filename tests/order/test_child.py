@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 from support.programs import processes_of
 
 from harness.errors import UserError
-from harness.order.child import Child
+from harness.order.child import Child, uninterrupted
 from harness.order.events import HANG, Events
 
 
@@ -25,6 +26,25 @@ def test_one_that_says_nothing_for_its_time_is_ended_with_what_it_started(tmp_pa
         pass
     child.remove()
     assert not (tmp_path / "run").exists()
+
+
+def test_an_interruption_waits_while_a_process_is_started(tmp_path: Path) -> None:
+    """And the process itself can be interrupted."""
+    begun = False
+
+    def start() -> None:
+        nonlocal begun
+        with uninterrupted():
+            signal.raise_signal(signal.SIGINT)  # to this thread: pytest may have others
+            program = "import signal; print(signal.pthread_sigmask(signal.SIG_BLOCK, []), flush=True)"
+            child = Child([sys.executable, "-c", program], str(tmp_path), tmp_path / "run", {}, 1.0)
+            child.process.wait()
+            begun = True
+
+    with pytest.raises(KeyboardInterrupt):
+        start()
+    assert begun
+    assert (tmp_path / "run" / "output").read_text() == "set()\n"
 
 
 def test_what_cannot_be_started(tmp_path: Path) -> None:
