@@ -15,7 +15,9 @@ from typing import NoReturn
 from harness.errors import CannotTest, UserError
 
 #: In the order of the help text.
-COMMANDS = ("list", "find", "run", "merge", "replay", "explain", "script", "check", "stress", "matrix", "bisect", "env")
+COMMANDS = (
+    "list", "find", "run", "merge", "replay", "explain", "script", "check", "stress", "matrix", "bisect", "order", "env",
+)  # fmt: skip
 USER_MISTAKE, CANNOT_TEST, INTERRUPTED = 2, 125, 130
 
 

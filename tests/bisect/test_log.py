@@ -110,7 +110,7 @@ def test_what_cannot_be_written_is_one_line_and_loses_nothing(tmp_path, monkeypa
 
     with Log(tmp_path / "log", QUESTION) as log:
         log.add(STEPS[0])
-        monkeypatch.setattr("harness.bisect.log.os.fsync", full)
+        monkeypatch.setattr("harness.journal.os.fsync", full)
         with pytest.raises(UserError, match="No space left on device; what it has is kept"):
             log.add(STEPS[1])
     with Log(tmp_path / "log") as log:
