@@ -49,7 +49,12 @@ def connected(device: torch.device) -> Iterator[None]:
     place()
     if device.type == "cuda":
         torch.cuda.set_device(device)
-    dist.init_process_group("nccl" if device.type == "cuda" else "gloo")
+    store, rank, world = next(dist.rendezvous("env://"))
+    # torchrun keeps one store for all its restarts: addresses of the ranks that are gone are still in it, and the new
+    # ones would wait for those.
+    store = dist.PrefixStore(f"start {os.environ.get('TORCHELASTIC_RESTART_COUNT', '0')}", store)
+    backend = "nccl" if device.type == "cuda" else "gloo"
+    dist.init_process_group(backend, store=store, rank=rank, world_size=world)
     try:
         yield
     finally:
