@@ -31,7 +31,7 @@ def run(options: argparse.Namespace) -> int:
     if options.set and settings is None:
         raise UserError("--set changes a configuration: give its file")
     values = examine()
-    values["fix for threads"] = fix.chosen(settings.pipeline.fix if settings else "auto")
+    values["fix for threads"] = fix.told(settings.pipeline.fix if settings else "auto")
     if options.races:
         values |= {f"race {name}": live(name) for name in RACES}
     if settings is not None:

@@ -6,13 +6,21 @@ from contextlib import AbstractContextManager, nullcontext
 
 from dflash.errors import UserError
 
-#: It leaves nothing of a trace for other threads to read, on every release from 2.5 on; the others of the story do.
-DEFAULT = "thread_local_fx"
+from .judged import held
 
 
 def chosen(name: str) -> str:
-    """The fix's name that `auto` stands for; others as they are."""
-    return DEFAULT if name == "auto" else name
+    """The fix's name that `auto` stands for with this torch; others as they are. Raises UserError where none holds."""
+    import torch
+
+    return held(torch.__version__).fix if name == "auto" else name
+
+
+def told(name: str) -> str:
+    """As :func:`chosen`, with what the choice rests on."""
+    import torch
+
+    return str(held(torch.__version__)) if name == "auto" else name
 
 
 def apply(name: str) -> AbstractContextManager[object]:
