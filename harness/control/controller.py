@@ -8,12 +8,12 @@ collection may re-enter the controller through a cooperative lock.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from types import FrameType
 from typing import Any
 
 from . import active, collect, raw
 from .actions import Action, Asked, Collect, Decider, HandOver
 from .blocked import WaitReport, describe, in_c
+from .blocked.look import look
 from .dummy import forget_dummy
 from .frames import Frames
 from .isolate import Isolation
@@ -112,28 +112,7 @@ class Controller:
         """Return when the run is over; meanwhile see whether the running thread is blocked in C."""
         looks = in_c.Looks()
         while not self._done.acquire(True, 0.05):
-            self._look(looks)
-
-    def attach(self, frame: FrameType) -> Managed:
-        """The calling thread, which runs since long, is the first under control; from ``frame`` on outwards its
-        frames have points. Its end is :meth:`detach`, and another thread has to :meth:`watch`."""
-        self.apart = self.attached = True
-        me = self.current = self.add("T0", 0)
-        me.ident, me.native_id = raw.get_ident(), raw.get_native_id()
-        self.by_ident[me.ident] = me
-        active.controller = self
-        if self.backend is not None:
-            self.backend.enter(self, me)
-            self.backend.running(self, me, frame)
-        return me
-
-    def detach(self, me: Managed) -> None:
-        """The end of a thread that was attached: the others are left where they are, if it was the last body."""
-        if self.current is not me:
-            self._rejoin(me)
-        if self.backend is not None:
-            self.backend.leave(me)
-        self._end(me)
+            look(self, looks)
 
     def child_of(self, parent: Managed) -> Managed:
         """A record for a thread that ``parent`` starts, or that C code starts in its place."""
@@ -167,7 +146,7 @@ class Controller:
         except BaseException as error:
             me.error, me.error_at = error, len(self.log)
         if not self.abandoned:
-            self._end(me)
+            self.end(me)
         return me.result
 
     # ---------------------------------------------------------------- points and places
@@ -175,7 +154,7 @@ class Controller:
     def point(self, me: Managed, key: str) -> None:
         """``me`` has passed point ``key``; what is asked for here happens at the next place."""
         if self.current is not me:
-            self._rejoin(me)
+            self.rejoin(me)
         n = me.counts[key] = me.counts.get(key, 0) + 1
         self.log.append((me.index, key, me.places))
         if me.pending:  # those of the same point, and no place in between, can't be had any more
@@ -204,7 +183,7 @@ class Controller:
 
     def _perform(self, me: Managed) -> None:
         if self.current is not me:
-            self._rejoin(me)
+            self.rejoin(me)
         asked, me.pending = me.pending, []
         for item in asked:
             if isinstance(item.action, Collect):
@@ -262,14 +241,14 @@ class Controller:
         Time is virtual: a time-out expires only when no other thread can run.
         """
         if self.current is not me:
-            self._rejoin(me)
+            self.rejoin(me)
         me.status, me.waiting, me.where, me.blocked_name = Status.BLOCKED, what, where, name
         me.deadline = None if timeout is None else self.clock + max(timeout, 0.0)
         self.timed = self.timed or timeout is not None
         me.expired = False
         to = self._next(me, "block:" + name)
         if to is None:
-            self._stop_deadlocked()
+            self.stop_deadlocked()
             me.gate.wait()
             raise Abandoned
         if to is not me:
@@ -314,7 +293,7 @@ class Controller:
             return to
         return None
 
-    def _end(self, me: Managed) -> None:
+    def end(self, me: Managed) -> None:
         me.status = Status.ENDED
         self.by_ident.pop(me.ident, None)  # what the thread still finalizes as it goes is outside the run
         self.wake(me)
@@ -324,7 +303,7 @@ class Controller:
         to = self._next(me, "end")
         if to is None:
             if not any(other.status is Status.IN_C for other in self.threads):
-                self._stop_deadlocked()
+                self.stop_deadlocked()
             return
         self._give(me, to)
 
@@ -335,28 +314,11 @@ class Controller:
             self.isolation.end()
         self._done.release()
 
-    def _stop_deadlocked(self) -> None:
+    def stop_deadlocked(self) -> None:
         self.deadlock = [describe(other) for other in self.threads if other.status is not Status.ENDED]
         self._finish()
 
-    # ---------------------------------------------------------------- where we cannot see
-
-    def _look(self, looks: in_c.Looks) -> None:
-        """Called by main now and then: is the running thread blocked in C? Then the others go on."""
-        me = self.current
-        if me is None or not looks.blocked(me):
-            return
-        me.status = Status.IN_C
-        me.where = in_c.where(me)
-        self.uncontrolled.append(f"{me.name} blocked in C at {me.where}")
-        ready = [other for other in self.threads if other.status is Status.READY]
-        if ready:
-            self.current = ready[0]
-            ready[0].gate.open()
-        elif not any(other.status is Status.BLOCKED and other.deadline for other in self.threads):
-            self._stop_deadlocked()
-
-    def _rejoin(self, me: Managed) -> None:
+    def rejoin(self, me: Managed) -> None:
         """``me`` came back from C and has no baton: wait for it like everyone."""
         if self.finished or self.abandoned:
             me.gate.wait()
@@ -368,32 +330,6 @@ class Controller:
         me.gate.wait()
         if self.abandoned:
             raise Abandoned
-
-    def take_over(self, ident: int, native_id: int) -> Managed:
-        """The calling thread, which C code started, goes on in place of the one that waits for it in C."""
-        away = [other for other in self.threads if other.status is Status.IN_C]
-        parent = away[0] if away else self.current
-        assert parent is not None
-        me = self.child_of(parent)
-        me.ident, me.native_id = ident, native_id
-        self.by_ident[ident] = me
-        parent.status, parent.waiting, parent.blocked_name = Status.BLOCKED, me, "a thread of C code"
-        parent.where = in_c.where(parent)
-        if away:
-            self._rejoin(me)
-        else:
-            self.current = me
-        return me
-
-    def hand_back(self, me: Managed) -> None:
-        """The end of :meth:`take_over`: its parent comes back from C by itself."""
-        if self.current is not me:
-            self._rejoin(me)
-        self.by_ident.pop(me.ident, None)
-        me.status = Status.ENDED
-        parent = next(other for other in self.threads if other.waiting is me)
-        self.wake(me)
-        self.current = parent
 
     # ---------------------------------------------------------------- the end of a run in one process
 

@@ -12,6 +12,7 @@ import traceback
 from contextlib import ExitStack
 
 from harness.control import active, collector, raw
+from harness.control.attach import attach, detach
 from harness.control.controller import Controller
 from harness.control.frames import Frames
 from harness.control.isolate import Isolation
@@ -69,7 +70,7 @@ class Run:
         if job.isolate:
             control.isolation = Isolation(job.isolate)
         raw.start_new_thread(self._watch, (control,))
-        control.attach(sys._getframe())
+        attach(control, sys._getframe())
 
     def _watch(self, control: Controller) -> None:
         try:
@@ -92,7 +93,7 @@ class Run:
         if me is None:
             self._report()
             os._exit(0)
-        me.controller.detach(me)
+        detach(me)
         me.gate.wait()  # the watching thread reports, and ends the process
 
     def broken(self, error: BaseException) -> None:
