@@ -15,6 +15,7 @@ import textwrap
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from contextvars import ContextVar
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
@@ -25,8 +26,9 @@ _HOLDER = "__each_thread_s_own__"
 
 @contextmanager
 def own_globals(module: ModuleType, names: Sequence[str]) -> Iterator[None]:
-    """Those of ``names`` that the module has. A new thread starts with the values of now (dictionaries: a copy)."""
-    present = [name for name in names if name in vars(module)]
+    """Those of ``names`` that the module has, and that are not each thread's own there already. A new thread starts with the
+    values of now (dictionaries: a copy)."""
+    present = [name for name in names if name in vars(module) and not isinstance(vars(module)[name], ContextVar)]
     with ExitStack() as stack:
         if present:
             vars(module)[_HOLDER] = _holder({name: vars(module)[name] for name in present})

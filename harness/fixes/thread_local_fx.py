@@ -18,7 +18,7 @@ OWN = {
         "should_preserve_node_meta",
         "_should_preserve_node_meta",
     ),
-    "torch.fx.experimental.proxy_tensor": ("_CURRENT_MAKE_FX_TRACER",),
+    "torch.fx.experimental.proxy_tensor": ("_CURRENT_MAKE_FX_TRACER", "CURRENT_DECOMPOSITION_TABLE"),
     "torch.utils._python_dispatch": (  # the modes that they tell of are each thread's own
         "_is_in_torch_dispatch_mode",
         "_is_in_non_infra_torch_dispatch_mode",
