@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from harness.explain import as_text
+from harness.explain.cause import Cause
 from harness.explain.text import sentence
 from harness.fixes import fix_of_a_run
 from harness.run.job import Job
 from harness.run.launch import Launcher
+from harness.run.report import Report
 from harness.run.twins import Twins, difference
 from harness.schedule import Schedule, to_token, write_file
 from harness.search import STRATEGIES, Exploration, explore
@@ -130,6 +132,13 @@ def search(options: argparse.Namespace, launcher: Launcher, runner: Any, fix: st
     return found
 
 
+def _hint(cause: Cause | None, report: Report) -> list[str]:
+    """Where a thread's hand-over made the difference and no state is named, it may lie where nothing was looked for."""
+    if (cause is not None and cause.state) or report.outcome in ("deadlock", "hang", "crash"):
+        return []
+    return ["hint      no state is named: where it is a library's, add that to the scenario's modules (harness run: --module)"]
+
+
 def _failure(
     options: argparse.Namespace, launcher: Launcher, found: Exploration, data: dict[str, object]
 ) -> tuple[str, Artefact]:
@@ -167,13 +176,14 @@ def _failure(
     text = "\n".join(
         [
             (
-                f"found after {found.schedules} schedules over {found.points} points; "
+                f"found after {found.schedules} schedule{'s' if found.schedules != 1 else ''} over {found.points} points; "
                 if schedule.directives
                 else f"{options.no_switch.format(schedule.first)}; "
             )
             + f"replayed {same} of {options.times} times",
             *([f"NOT under control: {apart}"] if apart else []),
             as_text(schedule, recorded, cause, gc.says) + fix,
+            *_hint(cause, report),
             f"token     {token}",
         ]
     )

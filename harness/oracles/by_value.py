@@ -48,9 +48,9 @@ class _Text:
         name = "" if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
         if isinstance(value, (list, tuple, deque)):
             yield f"{name}["
-            for item in list(value):
+            for place, item in enumerate(list(value)):
+                yield ", " if place else ""
                 yield from self.of(item, depth)
-                yield ", "
             yield "]"
         elif isinstance(value, (set, frozenset)):
             yield f"{name}{{{', '.join(sorted(''.join(self.of(item, depth)) for item in list(value)))}}}"
@@ -71,10 +71,9 @@ class _Text:
                     own[slot] = getattr(value, slot)
         if own or not _told_by_repr(kind):
             yield f"{name}("
-            for attribute in sorted(own):
-                yield f"{attribute}="
+            for place, attribute in enumerate(sorted(own)):
+                yield f"{', ' if place else ''}{attribute}="
                 yield from self.of(own[attribute], depth)
-                yield ", "
             yield ")"
         else:
             text = repr(value)

@@ -45,7 +45,7 @@ class Sequential:
         parts = _differing(left, nearest)
         shown = "; ".join(
             f"{part} is {left.get(part, 'unset')}, but "
-            + " or ".join(dict.fromkeys(f"{other.get(part, 'unset')} ({name})" for name, other in allowed))
+            + " or ".join(_by_order(part, allowed))
             for part in parts[:3]
         )
         kind = "state leaked" if parts == ["containers that were empty"] else "wrong value"
@@ -72,6 +72,14 @@ class Sequential:
 def _other(report: dict[str, Any]) -> bool:
     """Did it fail otherwise? A graph that changed may be seen in a value as well."""
     return any(finding["kind"] not in ("graph changed", "not compiled") for finding in report["findings"])
+
+
+def _by_order(part: str, allowed: list[tuple[str, Left]]) -> list[str]:
+    """Each value that an order gives, with the orders that do."""
+    names: dict[str, list[str]] = {}
+    for name, other in allowed:
+        names.setdefault(other.get(part, "unset"), []).append(name)
+    return [f"{value} ({', '.join(orders)})" for value, orders in names.items()]
 
 
 def _differing(one: Left, other: Left) -> list[str]:
