@@ -63,4 +63,4 @@ def test_no_file_imports_pickle_or_calls_eval(path: Path) -> None:
             assert not names & _BANNED
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             assert node.func.id != "eval"
-            assert node.func.id != "exec" or path.name == "load.py"
+            assert node.func.id != "exec" or path.name in ("load.py", "start.py"), "only what the user names as a program is executed"
