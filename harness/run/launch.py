@@ -71,8 +71,10 @@ class Launcher:
             self._stages = Stages(self._open, self._pump)
         orders = Orders(self._plain)
         self._oracles: list[Sequential | Compiled | Usual] = [
-            Compiled(orders), Sequential(orders, self.about["compares"]), Usual(self._plain, "program" in self.about),
+            Sequential(orders, self.about["compares"]), Usual(self._plain, "program" in self.about),
         ]  # fmt: skip
+        if self.about["torch"]:
+            self._oracles.insert(0, Compiled(orders))  # a graph that changed may be seen in a value as well
         self._jobs: dict[int, Job] = {}
         self.restored = frozenset(self.about["save_restore"])
         self.fewest: int = self.about["threads"][0]
