@@ -83,6 +83,8 @@ def main() -> None:
         if not done.stdout.startswith("training"):
             sys.exit(f"a run did not begin: {(done.stderr.strip().splitlines() or ['no words'])[-1]}")
         words = (done.stderr.strip().splitlines() or [""])[-1] if done.returncode else ""
+        if "ModuleNotFoundError" in words or "ImportError" in words:
+            sys.exit(f"a package is missing there, which is no failure of training: {words}")
         rows.append({"bad": bool(done.returncode), "seconds": round(time.perf_counter() - began, 1), "says": words[:200]})
         if not options.json:
             print(f"run {run + 1}: {'bad' if done.returncode else 'ok'}, {rows[-1]['seconds']} s {words[:160]}", flush=True)

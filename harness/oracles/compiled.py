@@ -15,7 +15,7 @@ from typing import Any
 from harness.run.job import Job
 from harness.run.outcome import Finding
 
-from .orders import Orders, Raw, each_first, in_order, name_of
+from .orders import Orders, Raw, each_first, in_order, name_of, program_of
 
 _RAISED = ("crash", "deadlock", "hang", "error")
 _NOTHING: dict[str, Any] = {"ran": 0, "graphs": []}
@@ -24,25 +24,32 @@ _NOTHING: dict[str, Any] = {"ran": 0, "graphs": []}
 class Compiled:
     def __init__(self, orders: Orders) -> None:
         self._orders = orders
+        self._known: dict[str, list[tuple[str, Raw]]] = {}
 
     def judge(self, job: Job, report: Raw) -> None:
         """Adds findings to the report."""
         made = report.get("made")
         if made is None or any(done["ran"] for done in report.get("collections", ())):
             return
-        if job.schedule.threads < 2:
+        if job.schedule.threads < 2 or self._orders.running:
             return
-        allowed = [
-            (name_of(alone, other), other["made"])
-            for alone, other in self._orders.reports(in_order(job, each_first(job.schedule)))
-            if not other["findings"] and other["made"] is not None
-        ]
+        program = program_of(job)
+        if program not in self._known:
+            self._known[program] = self._allowed(job)
+        allowed = self._known[program]
         if not allowed:
             return
         at = len(report["log"]) // 3
         raised = any(finding["kind"] in _RAISED for finding in report["findings"])
         findings = _unknown(made, allowed, at) + ([] if raised else _too_few(made, allowed, at))
         report["findings"] += [finding.to_json() for finding in findings]
+
+    def _allowed(self, job: Job) -> list[tuple[str, Raw]]:
+        return [
+            (name_of(alone, other), other["made"])
+            for alone, other in self._orders.reports(in_order(job, each_first(job.schedule)))
+            if not other["findings"] and other["made"] is not None
+        ]
 
 
 def _too_few(made: Raw, allowed: list[tuple[str, Raw]], at: int) -> list[Finding]:

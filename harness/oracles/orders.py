@@ -47,6 +47,12 @@ def in_main(job: Job) -> list[Job]:
     return [Job(schedule, job.fix, in_main=order) for order in permutations(range(schedule.threads))]
 
 
+def program_of(job: Job) -> str:
+    """What the orders depend on: looked up once a run, so it is short work."""
+    schedule = job.schedule
+    return json.dumps([schedule.threads, schedule.axes, schedule.free, job.fix, job.isolate], sort_keys=True)
+
+
 class Orders:
     """``run(job)`` makes one run and gives its report as plain data."""
 

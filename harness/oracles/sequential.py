@@ -18,7 +18,7 @@ from harness.errors import UserError
 from harness.run.job import Job
 from harness.run.outcome import Finding
 
-from .orders import MOST_THREADS, Orders, in_main, in_order, name_of, orders
+from .orders import MOST_THREADS, Orders, in_main, in_order, name_of, orders, program_of
 
 Left = dict[str, str]
 
@@ -29,6 +29,7 @@ class Sequential:
     def __init__(self, orders: Orders, wanted: bool | Literal["main"] | None) -> None:
         self._orders = orders
         self._wanted = wanted
+        self._known: dict[str, list[tuple[str, Left]]] = {}
 
     def judge(self, job: Job, report: dict[str, Any]) -> None:
         """Adds a finding to the report where no sequential order leaves what this run left. Raises UserError where the main
@@ -38,7 +39,12 @@ class Sequential:
             return
         if any(made["ran"] for made in report.get("collections", ())):
             return
-        allowed = self._allowed(job)
+        if self._orders.running:
+            return
+        program = program_of(job)
+        if program not in self._known:
+            self._known[program] = self._allowed(job)
+        allowed = self._known[program]
         if not allowed or any(left == other for _, other in allowed):
             return
         _, nearest = min(allowed, key=lambda item: len(_differing(left, item[1])))
