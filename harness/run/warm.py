@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import sys
+from functools import cache
 from types import CodeType
 from typing import Any
 
@@ -24,6 +25,7 @@ def torch() -> None:
     import torch
 
     torch.set_num_threads(1)
+    _a_pool_for_each_child()
     if importlib.util.find_spec("tqdm") is not None:
         from tqdm import tqdm
 
@@ -47,6 +49,19 @@ def torch() -> None:
     make_fx(small)(x)
     torch.fx.symbolic_trace(small)
     torch._dynamo.reset()
+
+
+@cache
+def _a_pool_for_each_child() -> None:
+    """Let each forked child make its pool of threads while it is alone.
+
+    Torch makes the pool that a fork has lost anew where it is first asked for, without a lock. The threads of the autograd
+    engine (in a CUDA build several, whether or not there is a device) ask for it all at once, and what they then meet,
+    "Invalid thread pool!", ends the process. Which of them comes first no schedule decides.
+    """
+    import torch
+
+    os.register_at_fork(after_in_child=lambda: torch.set_num_threads(torch.get_num_threads()))
 
 
 def threads_now() -> frozenset[str]:
