@@ -104,6 +104,15 @@ def test_what_is_no_longer_as_expected(tmp_path, capsys, asked, before, after, m
     assert all(found[release].startswith(word) for release, word in marks.items())
 
 
+def test_one_name_may_mean_another_failure_in_a_later_release(place, tmp_path, capsys):
+    later = EXPECTED.replace('lost = "^Ass', 'hang = "^TimeoutError"\nlost = "^Ass').replace('failure = "lost"', 'failure = "hang"', 1)
+    (tmp_path / "table.toml").write_text(later.replace("<9.5", "<9.4").replace(">=9.5", ">=9.4").replace("SCENARIO", racy(place)))
+    text, _ = matrix(capsys, str(place / "racy.py"), "--expect", str(tmp_path / "table.toml"), "--json", status=1)
+    assert [(row["torch"], row["outcome"], row["unexpected"].partition(":")[0]) for row in json.loads(text)["rows"]] == [
+        ("9.3.0", "ok", "fixed"), ("9.4.0", "wrong value", "appeared"), ("9.5.0", "ok", ""),
+    ]  # fmt: skip
+
+
 def test_a_fix_is_a_row_of_its_own_and_a_token_is_replayed(tmp_path, capsys, asked):
     fix = tmp_path / "locked.py"
     fix.write_text(
