@@ -103,7 +103,7 @@ class _Test:
         ours = [pair for pair in found.failures if self.wanted(pair[1])]
         others = tuple(sorted({report.signature for _, report in found.failures if not self.wanted(report)}))
         if ours:
-            schedule, report, _ = reduce(self.launcher, *ours[0])
+            schedule, report, _ = reduce(self.launcher, *ours[0], held=home.axes)
             reports = self._runs(schedule)
             failed = sum(map(self.wanted, reports))
             why = f"found after {found.schedules} schedules, {failed} of {len(reports)} replays failed"

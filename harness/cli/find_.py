@@ -144,7 +144,7 @@ def _failure(
 ) -> tuple[str, Artefact]:
     """(what to print, what to write into a file); fills ``data``."""
     first, report = found.failures[0]
-    schedule, report, _ = reduce(launcher, first, report, options.fix)
+    schedule, report, _ = reduce(launcher, first, report, options.fix, shared.axes(options, launcher))
     replays = [again for _, again in launcher.map(Job(schedule, options.fix) for _ in range(options.times))]
     same = sum(again.digest == report.digest for again in replays)
     apart = next((says for again in replays if (says := difference(report, again))), "")

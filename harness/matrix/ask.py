@@ -57,7 +57,7 @@ def _searched(cell: Cell, launcher: Launcher) -> Answer:
     ours = [pair for pair in found.failures if _meant(cell, pair[1])]
     others = tuple(sorted({report.signature for _, report in found.failures if not _meant(cell, report)}))
     if ours:
-        schedule, report, _ = reduce(launcher, *ours[0], fix=cell.fix)
+        schedule, report, _ = reduce(launcher, *ours[0], fix=cell.fix, held=cell.axes)
         return replace(_failure(schedule, report, f"found after {found.schedules} schedules", found.schedules), others=others)
     broken = next((report for schedule, report in found.failures if not schedule.directives), None)
     if broken is not None:

@@ -32,7 +32,7 @@ def hunt(
     rests_on = negative(replace(found, failures=ours))
     if not ours:
         return Hunt(False, found.schedules, rests_on, others=others)
-    schedule, report, _ = reduce(launcher, *ours[0], fix=fix)
+    schedule, report, _ = reduce(launcher, *ours[0], fix=fix, held=base.axes)
     return Hunt(
         True, found.schedules, rests_on, to_token(schedule), report.outcome, report.signature,
         len(schedule.directives), others,

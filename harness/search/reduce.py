@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from itertools import combinations
 
@@ -32,8 +32,13 @@ def _leaked(report: Report) -> set[str]:
     return set(report.signature.partition(": ")[2].split(", "))
 
 
-def reduce(runner: Runner, schedule: Schedule, report: Report, fix: str = "none") -> tuple[Schedule, Report, int]:
-    """(smallest schedule, its report, runs made): the same outcome and signature, nothing in it without effect."""
+def reduce(
+    runner: Runner, schedule: Schedule, report: Report, fix: str = "none", held: Collection[str] = ()
+) -> tuple[Schedule, Report, int]:
+    """(smallest schedule, its report, runs made): the same outcome and signature, nothing in it without effect.
+
+    ``held``: axes that keep their values, being what was asked about.
+    """
     tried = {_key(schedule)}
     if report.unused:
         schedule = _with(schedule, *(d for d in schedule.directives if d not in report.unused))
@@ -50,7 +55,7 @@ def reduce(runner: Runner, schedule: Schedule, report: Report, fix: str = "none"
         return None
 
     while True:
-        found = first_of(_smaller(schedule, runner.fewest, runner.bodies)) or first_of(_earlier(schedule, report, knowledge))
+        found = first_of(_smaller(schedule, runner.fewest, runner.bodies, held)) or first_of(_earlier(schedule, report, knowledge))
         if found is None:
             return _in_order(schedule, report), report, len(tried) - 1
         schedule, report = found
@@ -66,16 +71,16 @@ def _key(schedule: Schedule) -> str:
     return str(schedule.to_json())
 
 
-def _smaller(schedule: Schedule, fewest: int, bodies: int) -> Iterator[Schedule]:
+def _smaller(schedule: Schedule, fewest: int, bodies: int, held: Collection[str]) -> Iterator[Schedule]:
     """Those that say less first."""
     for threads in range(fewest, schedule.threads):
         for fewer in (_with_threads(schedule, threads), _renamed(schedule, threads, bodies)):
             if fewer is not None:
                 yield from _others(fewer)
                 yield fewer
-    if schedule.axes:
-        yield replace(schedule, axes={})
-        for name in schedule.axes:
+    if free := [name for name in schedule.axes if name not in held]:
+        yield replace(schedule, axes={name: value for name, value in schedule.axes.items() if name in held})
+        for name in free:
             yield replace(schedule, axes={n: value for n, value in schedule.axes.items() if n != name})
     yield from _others(schedule)
     for index, directive in enumerate(schedule.directives):

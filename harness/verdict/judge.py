@@ -122,7 +122,7 @@ def _judge(
     damaged = bool(failing) and all(report.outcome in _SILENT for _, report in failing)
     points = max((len(report.log) for report in reports), default=0)
     if failing and not damaged:
-        return fallen(runner, fix, "fails", failing[0], len(reports), points, f"{len(failing)} of {len(reports)}")
+        return fallen(runner, fix, "fails", failing[0], len(reports), points, f"{len(failing)} of {len(reports)}", base)
     found = explore(
         runner, base, fix=fix.in_runs, budget=budget, seed=seed, progress=progress,
         stop=lambda schedule, report: report.outcome not in _SILENT,
@@ -133,7 +133,7 @@ def _judge(
         errors = [pair for pair in failing if pair[1].outcome not in _SILENT]
         masked = any(report.outcome not in _SILENT for _, report in control.failing)  # an error that is gone
         verdict = "fails" if errors or not masked else "masks"
-        return fallen(runner, fix, verdict, (errors or failing)[0], total, points, f"{len(failing)} of {total}")
+        return fallen(runner, fix, verdict, (errors or failing)[0], total, points, f"{len(failing)} of {total}", base)
     if fix.name == "none":
         return Verdict("none", "untested", total, points, "nothing fails here", negative(found).says)
     certificate = holds(len(control.failing), 0, found)
@@ -145,14 +145,14 @@ def _judge(
 
 
 def fallen(
-    runner: Runner, fix: Fix, verdict: str, failing: tuple[Schedule, Report], runs: int, points: int, share: str
+    runner: Runner, fix: Fix, verdict: str, failing: tuple[Schedule, Report], runs: int, points: int, share: str, base: Schedule,
 ) -> Verdict:
     """What a failing run under the fix makes of it. A run that did not end counts only where it does not end again."""
     schedule, report = failing
     if report.outcome == "hang" and not runner.wait(runner.start(Job(schedule, fix.in_runs))).failed:
         why = f"{report.message}; run again it ends: the machine was too busy, or the program is not decided by the schedule"
         return Verdict(fix.name, "untested", runs, points, why, f"{share} schedules failed, once")
-    schedule, _, _ = reduce(runner, *failing, fix=fix.in_runs)
+    schedule, _, _ = reduce(runner, *failing, fix=fix.in_runs, held=base.axes)
     return Verdict(
         fix.name, verdict, runs, points, why_fails(runner, fix, schedule), f"{share} schedules fail", schedule
     )

@@ -78,6 +78,7 @@ def test_threads_axes_and_directives_that_are_not_needed_go(runner):
     assert (smallest.threads, smallest.first, smallest.axes) == (2, 0, {})
     assert [str(d) for d in smallest.directives] == ["T0 after marker:in: hand over to T1"]
     assert again.signature == report.signature
+    assert reduce(turns, long, report, held={"depth"})[0].axes == {"depth": 2}  # it was asked about
 
 
 def test_a_younger_generation_will_do(runner):

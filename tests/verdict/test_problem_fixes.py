@@ -158,7 +158,7 @@ class _TooBusy:
 @pytest.mark.parametrize(("ended", "verdict"), [(True, "untested"), (False, "fails")])
 def test_a_hang_counts_when_it_is_there_again(ended, verdict):
     hang = Report(outcome="hang", signature="hang", message="no end after 60 s", threads=["T0", "T1"])
-    found = fallen(_TooBusy(ended), find_fix("none"), "fails", (Schedule("s", 2), hang), 9, 20, "1 of 9")
+    found = fallen(_TooBusy(ended), find_fix("none"), "fails", (Schedule("s", 2), hang), 9, 20, "1 of 9", Schedule("s", 2))
     assert found.verdict == verdict, found.why
     assert ("run again it ends" in found.why) == ended
 
