@@ -17,8 +17,8 @@ from harness.run.launch import Launcher
 from harness.scenario.load import builtin_names
 from harness.schedule import Schedule, to_token
 from harness.search import Exploration
-from harness.search.certify import negative
 from harness.table import Table, as_json, html, markdown, text
+from harness.verdict import kept
 from harness.verdict.case import Case, Judged, fixes_for, judged
 from harness.verdict.cost import costs
 from harness.verdict.sheet import sheet
@@ -37,6 +37,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--axis", action="append", default=[], metavar="NAME=VALUE", help="choose a value of an axis")
     parser.add_argument("--format", choices=tuple(_FORMATS), help="of the table (default: text)")
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="write the table there")
+    parser.add_argument("--fresh", action="store_true", help="of several scenarios: judge again what was judged before")
     shared.add_runs(parser)
     shared.add_search(parser, 600)
 
@@ -48,14 +49,15 @@ def run(options: argparse.Namespace) -> int:
     if options.format or options.output:
         raise UserError("--format and --output are for the table of several scenarios")
     options.scenario = options.scenario[0]
-    found = _one(options, fixes)
-    control = found.control
+    if options.fresh:
+        raise UserError("--fresh is for the table of several scenarios; of one nothing is kept")
+    found = _one(options, fixes, told=(lambda so_far: None) if options.json else _tell)
     if options.json:
         shared.emit(
             {
                 "scenario": options.scenario,
                 "torch": found.torch,
-                "control": {"schedules": control.schedules, "failing": len(control.failing)},
+                "control": {"schedules": found.schedules, "failing": found.failing},
                 "rows": [
                     {
                         "fix": row.fix, "verdict": row.verdict, "schedules": row.schedules, "points": row.points,
@@ -65,25 +67,32 @@ def run(options: argparse.Namespace) -> int:
                 ],
             }
         )  # fmt: skip
-    else:
-        says = "" if control.failing else f" ({negative(control.explored).says})"
-        print(f"control: {len(control.failing)} failing of {control.schedules} schedules without a fix{says}")
-        for row in found.rows:
-            print(f"{row.fix:20} {row.verdict:9} {row.schedules} schedules, {row.points} points")
-            print(f"{'':20} why: {row.why}")
-            print(f"{'':20} rests on: {row.rests_on}")
-            if row.failing:
-                print(f"{'':20} harness replay {to_token(row.failing)}{_how(row.fix)}")
     named = [row for row in found.rows if row.fix != "none"]
     return int(options.require == "holds" and any(row.verdict != "holds" for row in named))
+
+
+def _tell(so_far: Judged) -> None:
+    """The control arm, or the newest verdict, as soon as it is there."""
+    if not so_far.rows:
+        print(f"control: {so_far.control}", flush=True)
+        return
+    row = so_far.rows[-1]
+    print(f"{row.fix:20} {row.verdict:9} {row.schedules} schedules, {row.points} points")
+    print(f"{'':20} why: {row.why}")
+    print(f"{'':20} rests on: {row.rests_on}")
+    if row.failing:
+        print(f"{'':20} harness replay {to_token(row.failing)}{_how(row.fix)}")
+    sys.stdout.flush()
 
 
 def _how(fix: str) -> str:
     return " (there: --torch VERSION)" if find_fix(fix).elsewhere else f" --fix {fix}"
 
 
-def _one(options: argparse.Namespace, fixes: list[Fix], case: Case | None = None) -> Judged:
-    """``case``: of a table. Otherwise what the options say."""
+def _one(
+    options: argparse.Namespace, fixes: list[Fix], case: Case | None = None, told: Callable[[Judged], None] = lambda so_far: None
+) -> Judged:
+    """``case``: of a table, whose answers are kept. Otherwise what the options say."""
     known = None
     if case is not None:
         options.scenario = case.scenario
@@ -103,14 +112,24 @@ def _one(options: argparse.Namespace, fixes: list[Fix], case: Case | None = None
         threads = known.threads if known and options.threads is None else counts[0]
         axes = case.axes if case else {**(known.axes if known else {}), **shared.axes(options, launcher)}
         base = Schedule(options.scenario, threads, free=free, axes=axes)
+        fixes = fixes or fixes_for(bool(launcher.about["torch"]))
+        how = {"budget": options.budget, "seed": options.seed}
+        key = kept.key_of(launcher.about, base, fixes, **how)
+        if case is not None and not options.fresh and (before := kept.recall(key, base)) is not None:
+            return before
         progress = _Progress(options, str(Case(options.scenario, axes)))
+
+        def tell(so_far: Judged) -> None:
+            progress.end()
+            told(so_far)
+
         try:
-            return judged(
-                launcher, base, fixes or fixes_for(bool(launcher.about["torch"])),
-                budget=options.budget, seed=options.seed, known=known, progress=progress,
-            )  # fmt: skip
+            found = judged(launcher, base, fixes, known=known, progress=progress, told=tell, **how)
         finally:
             progress.end()
+        if case is not None:
+            kept.keep(key, found)
+        return found
 
 
 def _several(options: argparse.Namespace, fixes: list[Fix]) -> int:

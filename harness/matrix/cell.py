@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from packaging.version import Version
+
+from harness.kept import key_of
 
 FORMAT = 1
 
@@ -44,7 +44,7 @@ class Cell:
         """32 hexadecimal digits."""
         torch = str(Version(self.torch))
         said = {**asdict(self), "torch": torch, "format": FORMAT}
-        return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:32]
+        return key_of(said)
 
 
 @dataclass(frozen=True)

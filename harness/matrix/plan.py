@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 from harness.errors import UserError
 from harness.fixes import find_fix
 from harness.fixes.registry import source_of as fix_source
+from harness.kept import digest
 from harness.scenario.load import builtin_names, source_of
 from harness.schedule import Schedule, from_token, to_token
 
@@ -56,7 +56,7 @@ def lines(asked: Sequence[str], fixes: Iterable[str], expected: Sequence[Expecta
     for one in dict.fromkeys(name for text in asked for name in _family(text)):
         schedule = from_token(one) if one.startswith("race") and "," in one else None
         reference = schedule.scenario if schedule is not None else one
-        digest = _digest(source_of(reference))
+        source = digest(source_of(reference))
         about = [row for row in expected if row.scenario == reference] if schedule is None else []
         names = dict.fromkeys(row.name for row in about)
         groups = [tuple(row for row in about if row.name == name) for name in names] or [()]
@@ -64,16 +64,12 @@ def lines(asked: Sequence[str], fixes: Iterable[str], expected: Sequence[Expecta
             axes = rows[0].axes if rows else dict(schedule.axes) if schedule is not None else {}
             for fix in fixes:
                 name = find_fix(fix).name
-                found.append(Line(reference, digest, name, _digest(fix_source(name)), axes, schedule, rows))
+                found.append(Line(reference, source, name, digest(fix_source(name)), axes, schedule, rows))
     return found
 
 
 def _family(text: str) -> list[str]:
     return [name for name in builtin_names() if name.startswith(f"{text}.")] or [text]
-
-
-def _digest(source: bytes) -> str:
-    return hashlib.sha256(source).hexdigest()[:16]
 
 
 def table_of(path: Path | None) -> list[Expectation]:

@@ -16,6 +16,7 @@ from harness.fixes import Fix, find_fix, fix_names
 from harness.run.launch import Launcher
 from harness.schedule import Schedule
 from harness.search import Exploration
+from harness.search.certify import negative
 
 from .judge import Control, Verdict, control_arm, judge
 
@@ -35,12 +36,21 @@ class Case:
 
 @dataclass(frozen=True)
 class Judged:
-    """torch  the release of the control arm"""
+    """torch      the release of the control arm, of whose ``schedules`` ``failing`` failed
+    rests_on   where none did, what that rests on
+    """
 
     case: Case
     torch: str
-    control: Control
+    schedules: int
+    failing: int
+    rests_on: str
     rows: list[Verdict]
+
+    @property
+    def control(self) -> str:
+        says = "" if self.failing else f" ({self.rests_on})"
+        return f"{self.failing} failing of {self.schedules} schedules without a fix{says}"
 
 
 def fixes_for(torch: bool) -> list[Fix]:
@@ -52,25 +62,34 @@ def fixes_for(torch: bool) -> list[Fix]:
 def judged(
     launcher: Launcher, base: Schedule, fixes: Sequence[Fix], *, budget: int, seed: int = 0,
     known: Schedule | None = None, progress: Callable[[str], Progress] = lambda text: lambda found: None,
+    told: Callable[[Judged], None] = lambda so_far: None,
 ) -> Judged:
-    """``progress(what)`` is called as each part begins, and what it returns as that goes on."""
+    """``progress(what)`` is called as each part begins, and what it returns as that goes on; ``told`` after the control arm
+    and after each verdict."""
     control = control_arm(launcher, base, budget=budget, seed=seed, known=known, progress=progress("without a fix"))
-    rows = []
+    found = Judged(
+        Case(base.scenario, base.axes), launcher.about["torch"], control.schedules, len(control.failing),
+        "" if control.failing else negative(control.explored).says, [],
+    )  # fmt: skip
+    told(found)
     for fix in fixes:
-        if not fix.elsewhere:
-            verdict = judge(launcher, base, fix, control, budget=budget, seed=seed, progress=progress(fix.name))
-            rows.append(_on_cuda(verdict, fix, base))
-            continue
-        try:
-            with newer(launcher) as other:
-                rows.append(
-                    judge(
-                        launcher, base, fix, control, budget=budget, seed=seed, progress=progress(fix.name), under=other
-                    )
-                )
-        except UserError as error:
-            rows.append(Verdict(fix.name, "untested", 0, 0, str(error), "no run"))
-    return Judged(Case(base.scenario, base.axes), launcher.about["torch"], control, rows)
+        found.rows.append(_verdict(launcher, base, fix, control, budget, seed, progress))
+        told(found)
+    return found
+
+
+def _verdict(
+    launcher: Launcher, base: Schedule, fix: Fix, control: Control, budget: int, seed: int,
+    progress: Callable[[str], Progress],
+) -> Verdict:  # fmt: skip
+    if not fix.elsewhere:
+        verdict = judge(launcher, base, fix, control, budget=budget, seed=seed, progress=progress(fix.name))
+        return _on_cuda(verdict, fix, base)
+    try:
+        with newer(launcher) as other:
+            return judge(launcher, base, fix, control, budget=budget, seed=seed, progress=progress(fix.name), under=other)
+    except UserError as error:
+        return Verdict(fix.name, "untested", 0, 0, str(error), "no run")
 
 
 def _on_cuda(verdict: Verdict, fix: Fix, base: Schedule) -> Verdict:
@@ -82,17 +101,22 @@ def _on_cuda(verdict: Verdict, fix: Fix, base: Schedule) -> Verdict:
     return replace(verdict, rests_on=verdict.rests_on + says)
 
 
+def releases_at_hand() -> dict[Version, str | None]:
+    """The interpreter of each; None for the one that is installed here. Raises PackageNotFoundError without torch."""
+    at_hand: dict[Version, str | None] = {
+        Version(e.torch): e.interpreter for e in releases.installed() if e.python == releases.this_python()
+    }
+    at_hand[Version(Version(metadata.version("torch")).public)] = None
+    return at_hand
+
+
 @contextmanager
 def newer(launcher: Launcher) -> Iterator[Launcher]:
     """The same scenario on the newest release of torch at hand. Raises UserError where that is not newer."""
     torch = launcher.about["torch"]
     if not torch:
         raise UserError("this scenario is without torch")
-    at_hand: dict[Version, str | None] = {
-        Version(e.torch): e.interpreter for e in releases.installed() if e.python == releases.this_python()
-    }
-    own = Version(Version(metadata.version("torch")).public)
-    at_hand[own] = None
+    at_hand = releases_at_hand()
     newest = max(at_hand)
     if newest <= Version(Version(torch).public):
         raise UserError(f"no release newer than {torch} is at hand; make one: harness env add VERSION")

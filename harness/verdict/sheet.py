@@ -50,7 +50,7 @@ def _cost(ratio: float | None) -> Cell:
 
 def _notes(cases: Sequence[Judged], costs: Mapping[str, float]) -> tuple[str, ...]:
     notes = [
-        f"{case.case}: without a fix {len(case.control.failing)} of {case.control.schedules} schedules fail"
+        f"{case.case}: without a fix {case.failing} of {case.schedules} schedules fail"
         for case in cases
     ]
     if costs:

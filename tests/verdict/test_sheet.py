@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from harness.cli import check_
 from harness.cli.main import main
 from harness.errors import UserError
 from harness.fixes import find_fix, fix_of_a_run
 from harness.run.launch import Launcher
 from harness.schedule import Schedule
 from harness.verdict import control_arm, judge
-from harness.verdict.case import _on_cuda, newer
+from harness.verdict.case import _on_cuda, judged, newer
 from harness.verdict.judge import Verdict
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
@@ -40,6 +41,11 @@ def test_an_upgrade_is_no_fix_of_a_run() -> None:
         fix_of_a_run("upgrade")
 
 
+@pytest.fixture(autouse=True)
+def nothing_was_judged_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HARNESS_ENVS", str(tmp_path / "cache" / "envs"))
+
+
 def test_a_table(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     page = tmp_path / "table.html"
     arguments = ["check", RACY, SAFE, "--fix", "none", "--fix", "per_process", "--budget", "60"]
@@ -54,12 +60,36 @@ def test_a_table(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert page.read_text().count("<details>") == 4
 
 
+def test_a_table_that_was_ended_goes_on(capsys, monkeypatch) -> None:
+    arguments = ["check", RACY, SAFE, "--fix", "none", "--fix", "per_process", "--budget", "40", "--json"]
+    begun: list[str] = []
+
+    def until_the_second(launcher, base, *rest, **options):
+        begun.append(base.scenario)
+        if len(begun) == 2:
+            raise KeyboardInterrupt
+        return judged(launcher, base, *rest, **options)
+
+    monkeypatch.setattr(check_, "judged", until_the_second)
+    assert main(arguments) == 130
+    assert main(arguments) == 0
+    assert begun == [RACY, SAFE, SAFE]
+    first = capsys.readouterr().out
+    assert main(arguments) == 0
+    assert (capsys.readouterr().out, begun) == (first, [RACY, SAFE, SAFE])
+    assert main([*arguments, "--fresh"]) == 0
+    assert begun[3:] == [RACY, SAFE]
+    assert main([*arguments, "--budget", "41"]) == 0
+    assert begun[5:] == [RACY, SAFE]
+
+
 @pytest.mark.parametrize(
     ("more", "says"),
     [
         ([SAFE, "--threads", "2"], "for one scenario"),
         ([SAFE, "--json", "--format", "html"], "leave out --format"),
         (["--format", "html"], "for the table of several"),
+        (["--fresh"], "of one nothing is kept"),
         ([SAFE, "--output", "/nowhere/x.html", "--fix", "none", "--budget", "3"], "/nowhere/x.html"),
     ],
 )
