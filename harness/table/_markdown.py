@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 from .table import Cell, Table
+
+_TOKEN = re.compile(r"((?:harness replay )?race\d+,\S+?,[0-9a-f]{6}(?![\w,])(?: --[a-z]+ [\w:-]+(?:\.[\w:-]+)*)*)")
 
 
 def markdown(table: Table, *, details: bool = True) -> str:
@@ -20,7 +24,7 @@ def markdown(table: Table, *, details: bool = True) -> str:
     if details and behind:
         lines += ["", "<details><summary>What is behind each cell</summary>", ""]
         lines += [
-            f"- {' '.join(map(_code, row.heads))}, {_plain(column)}: {_plain(cell.text)}. {_plain(cell.detail)}" for row, column, cell in behind
+            f"- {' '.join(map(_code, row.heads))}, {_plain(column)}: {_plain(cell.text)}. {_detail(cell.detail)}" for row, column, cell in behind
         ]
         lines += ["", "</details>"]
     return "\n".join(lines).rstrip("\n") + "\n"
@@ -39,9 +43,14 @@ def _code(word: str) -> str:
     return f"`{word}`" if word else ""
 
 
+def _detail(words: str) -> str:
+    """A token, with the command around it, is there to be copied: as it is."""
+    return "".join(_code(part) if at % 2 else _plain(part) for at, part in enumerate(_TOKEN.split(words)))
+
+
 def _plain(words: str) -> str:
     """On one line; what Markdown would read as a tag or as emphasis is shown as it is."""
-    words = " ".join(words.split()).replace("\\", "\\\\").replace("<", "&lt;")
+    words = re.sub(r"\s+", " ", words).replace("\\", "\\\\").replace("<", "&lt;")
     for sign in "*_`":
         words = words.replace(sign, f"\\{sign}")
     return words

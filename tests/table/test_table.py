@@ -52,6 +52,15 @@ def test_markdown() -> None:
     assert "details" not in markdown(table(), details=False)
 
 
+def test_a_token_in_markdown_can_be_copied() -> None:
+    detail = "a_b; harness replay race1,a_b.c,threads=2,T0@read:m._x_@1@T1,0a1b2c --torch 2.9.1. Other: race1,d_e,threads=2,00ff00"
+    sheet = Table("", ("s",), ("c",), (Row(("r",), (Cell("x", detail=detail),)),))
+    (line,) = [line for line in markdown(sheet).splitlines() if line.startswith("- ")]
+    assert line.endswith(
+        "a\\_b; `harness replay race1,a_b.c,threads=2,T0@read:m._x_@1@T1,0a1b2c --torch 2.9.1`. Other: `race1,d_e,threads=2,00ff00`"
+    )
+
+
 def test_nothing_in_a_cell_ends_a_row_of_markdown() -> None:
     rows = [line for line in markdown(table(odd=ODD)).splitlines() if line.startswith("|")]
     assert len(rows) == 5
