@@ -1,6 +1,6 @@
 """judge fixes: the schedules that fail without one are run with it, and the search is repeated under it
 
-With several scenarios, or `all` (the flag and patcher families), one table.
+With several scenarios, `all` (the flag and patcher families), or several releases (--torch V,V), one table.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ import argparse
 import json
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from harness.errors import UserError
@@ -37,20 +38,20 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--axis", action="append", default=[], metavar="NAME=VALUE", help="choose a value of an axis")
     parser.add_argument("--format", choices=tuple(_FORMATS), help="of the table (default: text)")
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="write the table there")
-    parser.add_argument("--fresh", action="store_true", help="of several scenarios: judge again what was judged before")
+    parser.add_argument("--fresh", action="store_true", help="of a table: judge again what was judged before")
     shared.add_runs(parser)
     shared.add_search(parser, 600)
 
 
 def run(options: argparse.Namespace) -> int:
     fixes = [find_fix(name) for name in options.fix]
-    if options.scenario == ["all"] or len(options.scenario) > 1:
+    if options.scenario == ["all"] or len(options.scenario) > 1 or "," in options.torch:
         return _several(options, fixes)
     if options.format or options.output:
-        raise UserError("--format and --output are for the table of several scenarios")
+        raise UserError("--format and --output are for the table of several scenarios or releases")
     options.scenario = options.scenario[0]
     if options.fresh:
-        raise UserError("--fresh is for the table of several scenarios; of one nothing is kept")
+        raise UserError("--fresh is for the table of several scenarios or releases; of one nothing is kept")
     found = _one(options, fixes, told=(lambda so_far: None) if options.json else _tell)
     if options.json:
         shared.emit(
@@ -110,11 +111,12 @@ def _one(
         if len(counts) != 1:
             raise UserError("--threads: one number; a verdict is about one thread count")
         threads = known.threads if known and options.threads is None else counts[0]
-        axes = case.axes if case else {**(known.axes if known else {}), **shared.axes(options, launcher)}
+        axes = {**(case.axes if case else known.axes if known else {}), **shared.axes(options, launcher)}
         base = Schedule(options.scenario, threads, free=free, axes=axes)
         fixes = fixes or fixes_for(bool(launcher.about["torch"]))
         how = {"budget": options.budget, "seed": options.seed}
-        key = kept.key_of(launcher.about, base, fixes, **how)
+        release = launcher.about["torch"] or options.torch  # of a scenario without torch: as asked
+        key = kept.key_of({**launcher.about, "torch": release}, base, fixes, **how)
         if case is not None and not options.fresh and (before := kept.recall(key, base)) is not None:
             return before
         progress = _Progress(options, str(Case(options.scenario, axes)))
@@ -124,7 +126,7 @@ def _one(
             told(so_far)
 
         try:
-            found = judged(launcher, base, fixes, known=known, progress=progress, told=tell, **how)
+            found = replace(judged(launcher, base, fixes, known=known, progress=progress, told=tell, **how), torch=release)
         finally:
             progress.end()
         if case is not None:
@@ -133,15 +135,21 @@ def _one(
 
 
 def _several(options: argparse.Namespace, fixes: list[Fix]) -> int:
-    if options.threads or options.axis:
+    if (options.threads or options.axis) and (len(options.scenario) > 1 or options.scenario == ["all"]):
         raise UserError("--threads and --axis: for one scenario")
     if options.json and options.format:
         raise UserError("--json is a format of its own: leave out --format")
     cases = _all() if options.scenario == ["all"] else [Case(name) for name in options.scenario]
-    python = shared.interpreter(options)
-    found = [_one(options, fixes, case) for case in cases]
+    releases = list(dict.fromkeys(filter(None, options.torch.replace(" ", "").split(",")))) or [""]
+    for options.torch in releases:  # before the first hour: is each there?
+        python = shared.interpreter(options)
+    found = []
+    for options.torch in releases:
+        found += [_one(options, fixes, case) for case in cases]
     names = [row.fix for row in max(found, key=lambda case: len(case.rows)).rows]
-    measured = costs([name for name in names if find_fix(name).apply], python) if any(f.torch for f in found) else {}
+    measured = {}
+    if len(releases) == 1 and any(case.torch for case in found):
+        measured = costs([name for name in names if find_fix(name).apply], python)
     table = sheet(found, measured, required=[name for name in names if options.require and name != "none"])
     shared.write(json.dumps(as_json(table)) if options.json else _FORMATS[options.format or "text"](table), options.output)
     return int(table.unexpected > 0)

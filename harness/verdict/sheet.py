@@ -16,13 +16,23 @@ _KIND = {"holds": "good", "fails": "bad", "masks": "bad", "untested": "open"}
 def sheet(cases: Sequence[Judged], costs: Mapping[str, float], *, required: Sequence[str] = ()) -> Table:
     """``required``: the fixes whose cells are marked where they are not ``holds``. Fixes that ``costs`` lacks have a dash."""
     names = [verdict.fix for verdict in max(cases, key=lambda case: len(case.rows)).rows] if cases else []
-    releases = sorted({case.torch for case in cases if case.torch})
+    heads = _heads(cases)
     rows = []
     for name in names:
         cells = [_cell(case, name, name in required) for case in cases]
-        rows.append(Row((name,), (*cells, _cost(costs.get(name)))))
-    title = "Fixes on torch " + ", ".join(releases) if releases else "Fixes"
-    return Table(title, ("fix",), (*(str(case.case) for case in cases), "cost"), tuple(rows), _notes(cases, costs))
+        rows.append(Row((name,), (*cells, *([_cost(costs.get(name))] if costs else []))))
+    releases = dict.fromkeys(case.torch for case in cases if case.torch)
+    title = "Fixes" if not releases else "Fixes on torch " + ", ".join(releases)
+    return Table(title, ("fix",), (*heads, *(["cost"] if costs else [])), tuple(rows), _notes(heads, cases, costs))
+
+
+def _heads(cases: Sequence[Judged]) -> list[str]:
+    """What columns differ in: the case, the release, or both."""
+    if len({case.torch for case in cases}) == 1:
+        return [str(case.case) for case in cases]
+    if len({str(case.case) for case in cases}) == 1:
+        return [case.torch for case in cases]
+    return [f"{case.case}, {case.torch}" for case in cases]
 
 
 def _cell(case: Judged, name: str, required: bool) -> Cell:
@@ -48,11 +58,8 @@ def _cost(ratio: float | None) -> Cell:
     return Cell(f"{max(0.0, 1 / ratio - 1):.0%}", "plain", f"{ratio:.3f} of the warm compiled calls a second without it")
 
 
-def _notes(cases: Sequence[Judged], costs: Mapping[str, float]) -> tuple[str, ...]:
-    notes = [
-        f"{case.case}: without a fix {case.failing} of {case.schedules} schedules fail"
-        for case in cases
-    ]
+def _notes(heads: Sequence[str], cases: Sequence[Judged], costs: Mapping[str, float]) -> tuple[str, ...]:
+    notes = [f"{head}: without a fix {case.failing} of {case.schedules} schedules fail" for head, case in zip(heads, cases, strict=True)]
     if costs:
         notes.append("cost: how much longer a warm compiled call of a tiny function takes (backend eager), measured here")
     return tuple(notes)

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from support.environments import environments, racy
 
 from harness.cli import check_
 from harness.cli.main import main
@@ -81,6 +82,19 @@ def test_a_table_that_was_ended_goes_on(capsys, monkeypatch) -> None:
     assert begun[3:] == [RACY, SAFE]
     assert main([*arguments, "--budget", "41"]) == 0
     assert begun[5:] == [RACY, SAFE]
+
+
+def test_a_table_over_releases(capsys, tmp_path: Path) -> None:
+    """A lost update up to 9.5; a column for each release, and one thread count for all."""
+    environments(tmp_path / "cache" / "envs", ("9.3.0", "9.5.0"))
+    program = racy(tmp_path)
+    arguments = ["check", program, "--torch", "9.3.0,9.5.0", "--fix", "none", "--threads", "2", "--budget", "60"]
+    assert main([*arguments, "--json"]) == 0
+    table = json.loads(capsys.readouterr().out)
+    assert table["columns"] == ["9.3.0", "9.5.0"]
+    assert [cell["text"] for cell in table["cells"]] == ["fails", "untested"]
+    assert main([*arguments[:3], "9.3.0,9.4.1", *arguments[4:]]) == 2
+    assert "9.4.1; make one: harness env add 9.4.1" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
