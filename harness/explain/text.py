@@ -57,8 +57,10 @@ def _wrapped(name: str, text: str) -> list[str]:
 
 def _summary(schedule: Schedule, report: Report, cause: Cause | None, on_gc: str) -> list[str]:
     mode = "free-threaded" if schedule.free else "realizable under the GIL"
+    threads = "1 thread" if schedule.threads == 1 else f"{schedule.threads} threads"
+    threads += " and those it starts" if any("." in name for name in report.threads) else ""
     lines = [
-        f"scenario  {schedule.scenario}, {schedule.threads} threads, T{schedule.first} starts ({mode})",
+        f"scenario  {schedule.scenario}, {threads}, T{schedule.first} starts ({mode})",
         f"outcome   {report.outcome}: {short_path(report.message)}",
         "schedule",
     ]

@@ -3,7 +3,8 @@
 What two orders give differently may come out either way, but not mixed.
 
 Where the scenario says ``sequential="main"``, the orders are run by the thread that did the set-up, without threads: what
-belongs to a thread (configuration in a ``ContextVar``, say) must make no difference.
+belongs to a thread (configuration in a ``ContextVar``, say) must make no difference. Where it says values of axes, the
+orders are run with those, and only results and what probes return are compared: set-up gives another ``shared``.
 
 Said nothing about: runs that failed anyway; runs in which a collection ran code of the program (in the orders, none
 does); more than four threads; and, where the scenario leaves it open, programs whose threads wait for each other, since
@@ -12,6 +13,7 @@ those have no sequential order.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Literal
 
 from harness.errors import UserError
@@ -26,7 +28,7 @@ Left = dict[str, str]
 class Sequential:
     """``wanted``: what the scenario says; None leaves it to the program."""
 
-    def __init__(self, orders: Orders, wanted: bool | Literal["main"] | None) -> None:
+    def __init__(self, orders: Orders, wanted: bool | Literal["main"] | dict[str, Any] | None) -> None:
         self._orders = orders
         self._wanted = wanted
         self._known: dict[str, list[tuple[str, Left]]] = {}
@@ -41,6 +43,8 @@ class Sequential:
             return
         if self._orders.running:
             return
+        if isinstance(self._wanted, dict):
+            left = _told(left)
         program = program_of(job)
         if program not in self._known:
             self._known[program] = self._allowed(job)
@@ -56,23 +60,32 @@ class Sequential:
         )
         kind = "state leaked" if parts == ["containers that were empty"] else "wrong value"
         where = " in the main thread" if self._wanted == "main" else ""
+        if isinstance(self._wanted, dict):
+            where = " with " + ", ".join(f"{name}={value}" for name, value in self._wanted.items())
         text = f"no sequential order{where} gives this: {', '.join(parts)}"
         finding = Finding(kind, text, shown, at=len(report["log"]) // 3)
         report["findings"].append(finding.to_json())
 
     def _allowed(self, job: Job) -> list[tuple[str, Left]]:
         found, broken = [], ""
+        if isinstance(self._wanted, dict):
+            job = replace(job, schedule=replace(job.schedule, axes={**job.schedule.axes, **self._wanted}))
         jobs = in_main(job) if self._wanted == "main" else in_order(job, orders(job.schedule))
         for alone, report in self._orders.reports(jobs):
             if self._wanted is None and any(point.startswith("block:") for point in report["keys"] or ()):
                 return []
             if not report["findings"] and report["after"] is not None:
-                found.append((name_of(alone, report), report["after"]))
+                after = _told(report["after"]) if isinstance(self._wanted, dict) else report["after"]
+                found.append((name_of(alone, report), after))
             elif alone.in_main:
                 broken = report["findings"][0]["message"]
         if broken and not found:
             raise UserError(f'sequential="main": no order of the bodies passes in the main thread: {broken}')
         return found
+
+
+def _told(left: Left) -> Left:
+    return {part: value for part, value in left.items() if part == "results" or part.startswith("probe ")}
 
 
 def _other(report: dict[str, Any]) -> bool:

@@ -41,6 +41,9 @@ OUTCOMES = (
 #: Words of schedules and tokens that no axis can be called.
 RESERVED = ("threads", "first", "mode", "order")
 
+#: What a run is compared with, see ``Scenario.sequential``.
+Compares = bool | Literal["main"] | dict[str, Any] | None
+
 
 @dataclass(frozen=True)
 class Scenario:
@@ -69,7 +72,8 @@ class Scenario:
         threads, each run to its end? Default: yes where there is no ``check`` and no thread waits for another. Turn it
         off for bodies that may be interleaved, on to have it beside ``check``. ``"main"``: of some order in which the
         thread that did the set-up runs the bodies itself, so that being in a thread may make no difference either; no
-        body may wait for another.
+        body may wait for another. Values of axes: results and what probes return must be those of
+        some order with these values, so that these axes may make none.
     axes
         Name to the values it may take. The first value is the default.
     modules
@@ -111,7 +115,7 @@ class Scenario:
     points: Sequence[str] | None = None
     entries: Sequence[str] = ()
     probes: Sequence[Callable[[Any], Any]] = ()
-    sequential: bool | Literal["main"] | None = None
+    sequential: bool | Literal["main"] | Mapping[str, Plain] | None = None
     threads: tuple[int, int] | None = None
     expect: str | None = None
     leaks: Sequence[str] | None = None
@@ -136,8 +140,12 @@ class Scenario:
                 raise ValueError(f"points: no kind {name!r}; there are {', '.join(ALL)}")
         if not isinstance(self.seconds, (int, float)) or not 0.01 <= self.seconds <= 1e6:
             raise ValueError(f"seconds={self.seconds!r}: a number from 0.01 to a million")
-        if self.sequential not in (None, False, True, "main"):
-            raise ValueError(f"sequential={self.sequential!r}: True, False or 'main'")
+        if isinstance(self.sequential, Mapping):
+            for name, value in self.sequential.items():
+                if value not in self.axes.get(name, ()):
+                    raise ValueError(f"sequential: {name}={value!r} is no value of an axis")
+        elif self.sequential not in (None, False, True, "main"):
+            raise ValueError(f"sequential={self.sequential!r}: True, False, 'main' or values of axes")
         for option in ("modules", "fine", "leaks"):
             if isinstance(getattr(self, option), str):
                 raise ValueError(f"{option}: a list of names, not one string")
@@ -156,8 +164,10 @@ class Scenario:
         return any(name.split(".")[0] == "torch" for name in self.modules)
 
     @property
-    def compares(self) -> bool | Literal["main"] | None:
+    def compares(self) -> Compares:
         """None: where no thread waits for another."""
+        if isinstance(self.sequential, Mapping):
+            return dict(self.sequential)
         return False if self.sequential is None and self.check is not None else self.sequential
 
     @property

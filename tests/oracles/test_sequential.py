@@ -194,8 +194,8 @@ def test_in_main_too_either_order_will_do(tmp_path: Path) -> None:
     assert kinds(search(tmp_path, source)) == {"no sequential order in the main thread gives this: results, shared"}
 
 
-def test_how_orders_are_compared_is_true_false_or_main() -> None:
-    with pytest.raises(ValueError, match="'maine': True, False or 'main'"):
+def test_how_orders_are_compared_is_one_of_four() -> None:
+    with pytest.raises(ValueError, match="'maine': True, False, 'main' or values of axes"):
         Scenario([print], sequential="maine")  # type: ignore[arg-type]
 
 
@@ -203,3 +203,26 @@ def test_bodies_that_main_cannot_run_are_a_mistake(tmp_path: Path) -> None:
     source = IN_A_THREAD.format(wanted=16).replace("return limit.get()", "assert limit.get() == 8, 'not here'")
     with pytest.raises(UserError, match="no order of the bodies passes in the main thread: AssertionError: not here"):
         search(tmp_path, source)
+
+
+AXES = """
+class Box:
+    def __init__(self, axes):
+        self.far = axes["where"] == "far"
+def body(box):
+    return {returned}
+scenario = Scenario([body], setup=Box, axes={{"where": ["far", "here"]}}, threads=(1, 1), sequential={{"where": "here"}})
+"""
+
+
+def test_an_axis_must_make_no_difference(tmp_path: Path) -> None:
+    assert kinds(search(tmp_path, AXES.format(returned="box.far"))) == {"no sequential order with where=here gives this: results"}
+
+
+def test_what_set_up_makes_of_the_axis_is_no_difference(tmp_path: Path) -> None:
+    assert not kinds(search(tmp_path, AXES.format(returned="True")))
+
+
+def test_an_axis_that_is_none() -> None:
+    with pytest.raises(ValueError, match="where='near' is no value of an axis"):
+        Scenario([len], axes={"where": ["far", "here"]}, sequential={"where": "near"})
