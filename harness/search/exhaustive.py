@@ -5,13 +5,18 @@ Schedules with one preemption come before those with two. A run's own points, be
 successors; when the conflicting states grow, every run is looked at again. Not run, since it could show nothing new: a
 hand-over to a thread that has ended, the successors of a run that another schedule made already, and a schedule that
 another strategy has run (its report is taken as it is).
+
+Every schedule has its turn, so their order decides only how soon something is found. A program passes some points
+thousands of times and others once, so each state's first accesses come before all others' second.
 """
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator
 from dataclasses import replace
+from heapq import heappop, heappush
+from typing import NamedTuple
 
 from harness.control.actions import HandOver
 from harness.run.report import Report
@@ -21,6 +26,18 @@ from .knowledge import Candidate, ends, state_of
 from .strategy import Ground, Proposal
 
 Key = tuple[object, ...]
+_HALF_WAY = 2  # accesses at which a thread that has seen another's write half-way is stopped before all else
+
+
+class _Next(NamedTuple):
+    """A successor, smallest first: what kind of point, how many-eth passing of it in the run, as it was met."""
+
+    rank: int
+    passing: int
+    met: int
+    run: int
+    point: Candidate
+    target: str
 
 
 class Exhaustive:
@@ -32,12 +49,14 @@ class Exhaustive:
         self.bound = bound
         self.least = least
         self._runs: list[tuple[Proposal, Report]] = []  # those that may still have successors
-        self._queues: list[deque[Proposal]] = [deque() for _ in range(bound + 1)]
+        self._unexpanded: list[deque[int]] = [deque() for _ in range(bound)]  # of these, by number of preemptions
+        self._queues: list[list[_Next]] = [[] for _ in range(bound + 1)]
         self._hot: deque[Proposal] = deque()  # a write seen half-way, and the other thread stopped at that same state
         self._proposed: set[Key] = set()
         self._awaited: dict[Key, Proposal] = {}  # ours, and those that another strategy has in flight
         self._digests: dict[str, int] = {}  # of runs expanded: with how few directives
         self._version = -1
+        self._met = 0
         self.done: list[int] = [0] * (bound + 1)  # schedules run, by number of preemptions
 
     def told(self, proposal: Proposal, report: Report) -> None:
@@ -58,41 +77,55 @@ class Exhaustive:
             self._runs.append((proposal, report))
         if self._version != self.ground.knowledge.version:
             self._version = self.ground.knowledge.version
-            for old in self._runs:
-                self._expand(*old)
+            self._queues = [[] for _ in self._queues]
+            self._unexpanded = [deque() for _ in self._unexpanded]
+            for index, (earlier, _) in enumerate(self._runs):
+                self._unexpanded[len(earlier.schedule.directives)].append(index)
         elif news:
-            self._expand(proposal, report)
+            self._unexpanded[used].append(len(self._runs) - 1)
+        if news:
+            self._stop_half_way(len(self._runs) - 1)
 
-    def _expand(self, proposal: Proposal, report: Report) -> None:
-        schedule = proposal.schedule
-        used = len(schedule.directives)
-        since = report.switches[-1][2] if report.switches and used else 0
-        lives = ends(report)
-        for point in self._in_order(report, since):
-            for target, end in lives.items():
-                if target == point.thread or end <= point.position:
-                    continue
-                directive = Directive(point.thread, point.point, point.n, HandOver(target))
-                new = Proposal(replace(schedule, directives=(*schedule.directives, directive)), self.name)
+    def _stop_half_way(self, index: int) -> None:
+        """Successors are made when it is their turn; those at the state that was written last are of use at once."""
+        directives = self._runs[index][0].schedule.directives
+        if not directives or not directives[-1].point.startswith("write:"):
+            return
+        state = state_of(directives[-1].point)
+        for successor in self._successors(index):
+            if state_of(successor.point.point) == state and successor.passing < _HALF_WAY:
+                new = self._proposal(successor)
                 if new.key not in self._proposed:
                     self._proposed.add(new.key)
-                    hot = used and _same_state(schedule.directives[-1].point, point.point)
-                    (self._hot if hot else self._queues[used + 1]).append(new)
+                    self._hot.append(new)
 
-    def _in_order(self, report: Report, since: int) -> Iterator[Candidate]:
-        """Points behind a write first, those of saved and restored states before all: what a thread will take back
-        is what others must not see."""
-        restored = self.ground.restored
-
-        def rank(point: Candidate) -> int:
-            if not point.point.startswith("write:"):
-                return 2
-            return 0 if state_of(point.point) in restored else 1
-
+    def _successors(self, index: int) -> Iterator[_Next]:
+        proposal, report = self._runs[index]
+        since = report.switches[-1][2] if report.switches and proposal.schedule.directives else 0
+        lives = ends(report)
         points = list(self.ground.knowledge.candidates(report, since, self.least))
         if self.least < 2:
             points.reverse()  # who has only just begun has shared nothing yet
-        yield from sorted(points, key=rank)
+        passed: Counter[tuple[str, str]] = Counter()
+        for point in points:
+            passing, rank = passed[point.thread, point.point], self._rank(point)
+            passed[point.thread, point.point] += 1
+            for target, end in lives.items():
+                if target != point.thread and end > point.position:
+                    self._met += 1
+                    yield _Next(rank, passing if self.least >= 2 else 0, self._met, index, point, target)
+
+    def _rank(self, point: Candidate) -> int:
+        """Points behind a write first, those of saved and restored states before all: what a thread will take back is what
+        others must not see."""
+        if not point.point.startswith("write:"):
+            return 2
+        return 0 if state_of(point.point) in self.ground.restored else 1
+
+    def _proposal(self, successor: _Next) -> Proposal:
+        schedule, point = self._runs[successor.run][0].schedule, successor.point
+        directive = Directive(point.thread, point.point, point.n, HandOver(successor.target))
+        return Proposal(replace(schedule, directives=(*schedule.directives, directive)), self.name)
 
     def next(self) -> Proposal | None:
         while (proposal := self._pop()) is not None:
@@ -106,18 +139,28 @@ class Exhaustive:
         return None
 
     def _pop(self) -> Proposal | None:
-        for queue in (self._hot, *self._queues):
-            if queue:
-                return queue.popleft()
+        if self._hot:
+            return self._hot.popleft()
+        for preemptions, queue in enumerate(self._queues):
+            if preemptions and not queue:
+                self._refill(preemptions)
+            while queue:
+                new = self._proposal(heappop(queue))
+                if new.key not in self._proposed:
+                    self._proposed.add(new.key)
+                    return new
         return None
+
+    def _refill(self, preemptions: int) -> None:
+        """All runs without a preemption at once, so that none waits for another's thousands; of others one after the other."""
+        queue, waiting = self._queues[preemptions], self._unexpanded[preemptions - 1]
+        while waiting and (preemptions == 1 or not queue):
+            for successor in self._successors(waiting.popleft()):
+                heappush(queue, successor)
 
     def complete(self) -> int:
         """The largest number of preemptions for which every schedule there is has been run."""
         open_ = [len(proposal.schedule.directives) for proposal in (*self._awaited.values(), *self._hot)]
         open_ += [count for count, queue in enumerate(self._queues) if queue]
+        open_ += [count + 1 for count, runs in enumerate(self._unexpanded) if runs]
         return min(open_, default=self.bound + 1) - 1 if self.done[0] else -1
-
-
-def _same_state(one: str, other: str) -> bool:
-    state = state_of(one)
-    return state is not None and one.startswith("write:") and state == state_of(other)

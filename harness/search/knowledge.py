@@ -33,6 +33,7 @@ class Knowledge:
         self.contended: set[str] = set()
         self.points: set[str] = set()
         self.version = 0  # grows whenever the set of points worth a hand-over does
+        self._worth: dict[str, int] = {}  # of points, as of this version
 
     def learn(self, report: Report) -> None:
         before = (len(self.contended), self._conflicts())
@@ -48,6 +49,7 @@ class Knowledge:
         self.contended.update(report.contended)
         if before != (len(self.contended), self._conflicts()):
             self.version += 1
+            self._worth.clear()
 
     def _conflicts(self) -> int:
         return sum(1 for state in self.writers if self.conflicting(state))
@@ -62,9 +64,15 @@ class Knowledge:
 
     def worth(self, point: str) -> int:
         """0: of no use; 1: a place in the scenario's own code; 2: a conflicting state, a contended lock, a marker."""
-        kind, _, _ = point.partition(":")
+        known = self._worth.get(point)
+        if known is None:
+            known = self._worth[point] = self._worth_of(point)
+        return known
+
+    def _worth_of(self, point: str) -> int:
+        kind, _, state = point.partition(":")
         if kind in ("read", "write"):
-            return 2 if self.conflicting(point.partition(":")[2]) else 0
+            return 2 if self.conflicting(state) else 0
         if kind in ("lock", "unlock"):
             return 2 if point in self.contended else 0
         if kind in ("marker", "start"):
