@@ -97,6 +97,8 @@ class Collections:
         self.share = _URGENT if self._hot() else _MORE if known else _USUAL
 
     def _hot(self) -> bool:
+        if not self._touched & self.ground.restored:
+            return False
         return any(self._rank(spot) == 0 for base in self._open for spot in base.left)
 
     def _probe(self, schedule: Schedule, report: Report) -> None:
@@ -177,8 +179,9 @@ class Collections:
     def _pick(self, places: list[Spot]) -> Spot:
         """Takes one out, of the best the first to come where a state will be taken back, else any."""
         ranks = [self._rank(spot) for spot in places]
-        best = [spot for spot, rank in zip(places, ranks, strict=True) if rank == min(ranks)]
-        spot = min(best, key=lambda spot: spot.position) if min(ranks) == 0 else best[0]
+        least = min(ranks)
+        best = [spot for spot, rank in zip(places, ranks, strict=True) if rank == least]
+        spot = min(best, key=lambda spot: spot.position) if least == 0 else best[0]
         places.remove(spot)
         return spot
 

@@ -48,7 +48,10 @@ class SURW:
             return None
         self._turn.proposed()
         watch = {point for _, point in hot}
-        shared = sorted({_object(point) for _, point in hot if _shared(_object(point), hot)})
+        passed_by: dict[str, set[str]] = {}
+        for thread, point in set(hot):
+            passed_by.setdefault(_object(point), set()).add(thread)
+        shared = sorted(what for what, threads in passed_by.items() if len(threads) > 1)
         if shared and random.random() < 0.5:
             one = random.choice(shared)
             watch = {point for point in watch if _object(point) == one}
@@ -66,10 +69,6 @@ class SURW:
 def _object(point: str) -> str:
     """What a point is about: reads and writes of a state are one, so are taking and giving back a lock."""
     return point.partition(":")[2] or point
-
-
-def _shared(what: str, passed: list[tuple[str, str]]) -> bool:
-    return len({thread for thread, point in passed if _object(point) == what}) > 1
 
 
 class SURWDecider:
