@@ -70,7 +70,7 @@ class Frames:
             yield
             return
         self._made = convert.output_codes
-        self._hook = getattr(sys.modules["torch._C._dynamo.eval_frame"], "get_eval_frame_callback", None)
+        self._hook = getattr(sys.modules["torch._C"]._dynamo.eval_frame, "get_eval_frame_callback", None)
         self.callback = convert.CatchErrorsWrapper.__call__.__code__
         with backend.logging(self):
             yield

@@ -6,7 +6,8 @@ Where the scenario says ``sequential="main"``, the orders are run by the thread 
 belongs to a thread (configuration in a ``ContextVar``, say) must make no difference.
 
 Said nothing about: runs that failed anyway; runs in which a collection ran code of the program (in the orders, none
-does); more than four threads; and, where the scenario leaves it open, programs whose threads wait for each other, since
+does), but where it says ``"collected"``: there bodies collect what they leave, so that the orders run that code too; more
+than four threads; and, where the scenario leaves it open, programs whose threads wait for each other, since
 those have no sequential order.
 """
 
@@ -26,7 +27,7 @@ Left = dict[str, str]
 class Sequential:
     """``wanted``: what the scenario says; None leaves it to the program."""
 
-    def __init__(self, orders: Orders, wanted: bool | Literal["main"] | None) -> None:
+    def __init__(self, orders: Orders, wanted: bool | Literal["main", "collected"] | None) -> None:
         self._orders = orders
         self._wanted = wanted
         self._known: dict[str, list[tuple[str, Left]]] = {}
@@ -37,7 +38,7 @@ class Sequential:
         left = report.get("after")
         if self._wanted is False or left is None or _other(report) or job.schedule.threads > MOST_THREADS:
             return
-        if any(made["ran"] for made in report.get("collections", ())):
+        if self._wanted != "collected" and any(made["ran"] for made in report.get("collections", ())):
             return
         if self._orders.running:
             return

@@ -69,7 +69,8 @@ class Scenario:
         threads, each run to its end? Default: yes where there is no ``check`` and no thread waits for another. Turn it
         off for bodies that may be interleaved, on to have it beside ``check``. ``"main"``: of some order in which the
         thread that did the set-up runs the bodies itself, so that being in a thread may make no difference either; no
-        body may wait for another.
+        body may wait for another. ``"collected"``: of some order, and runs in which a collection ran code of the program are
+        no exception. A promise that each body ends with ``gc.collect()``, so that only *when* garbage is collected differs.
     axes
         Name to the values it may take. The first value is the default.
     modules
@@ -111,7 +112,7 @@ class Scenario:
     points: Sequence[str] | None = None
     entries: Sequence[str] = ()
     probes: Sequence[Callable[[Any], Any]] = ()
-    sequential: bool | Literal["main"] | None = None
+    sequential: bool | Literal["main", "collected"] | None = None
     threads: tuple[int, int] | None = None
     expect: str | None = None
     leaks: Sequence[str] | None = None
@@ -136,8 +137,8 @@ class Scenario:
                 raise ValueError(f"points: no kind {name!r}; there are {', '.join(ALL)}")
         if not isinstance(self.seconds, (int, float)) or not 0.01 <= self.seconds <= 1e6:
             raise ValueError(f"seconds={self.seconds!r}: a number from 0.01 to a million")
-        if self.sequential not in (None, False, True, "main"):
-            raise ValueError(f"sequential={self.sequential!r}: True, False or 'main'")
+        if self.sequential not in (None, False, True, "main", "collected"):
+            raise ValueError(f"sequential={self.sequential!r}: True, False, 'main' or 'collected'")
         for option in ("modules", "fine", "leaks"):
             if isinstance(getattr(self, option), str):
                 raise ValueError(f"{option}: a list of names, not one string")
@@ -156,7 +157,7 @@ class Scenario:
         return any(name.split(".")[0] == "torch" for name in self.modules)
 
     @property
-    def compares(self) -> bool | Literal["main"] | None:
+    def compares(self) -> bool | Literal["main", "collected"] | None:
         """None: where no thread waits for another."""
         return False if self.sequential is None and self.check is not None else self.sequential
 

@@ -194,8 +194,8 @@ def test_in_main_too_either_order_will_do(tmp_path: Path) -> None:
     assert kinds(search(tmp_path, source)) == {"no sequential order in the main thread gives this: results, shared"}
 
 
-def test_how_orders_are_compared_is_true_false_or_main() -> None:
-    with pytest.raises(ValueError, match="'maine': True, False or 'main'"):
+def test_how_orders_are_compared_is_one_of_the_four() -> None:
+    with pytest.raises(ValueError, match="'maine': True, False, 'main' or 'collected'"):
         Scenario([print], sequential="maine")  # type: ignore[arg-type]
 
 
