@@ -1,0 +1,92 @@
+"""After pytorch #96488: a finalizer runs between the installing of Dynamo's frame callback and the function.
+
+The callback is given whatever frame starts next, and a collection there starts that of a finalizer. It is compiled, if it has
+a tensor in it. An export refuses the function then, as a second graph. Where the finalizer has a graph break, which
+``fullgraph=True`` forbids, it is the finalizer's compile that raises; Python only reports that, the callback is gone, and of the
+function nothing is compiled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from harness.garbage import plant
+from harness.scenario import TORCH_MODULES, Axes, Scenario
+from harness.states.kinds import WITH_TORCH
+
+from ._rehearse import rehearse
+
+
+class Shared:
+    """Something to compile, and an object that is garbage already; when it dies its value is added to a sum."""
+
+    def __init__(self, axes: Axes) -> None:
+        import torch
+
+        self.x = torch.ones(4)
+        self.sum = torch.zeros(4)
+        self.call, finalizer = CALLS[axes["call"]]
+        plant("finalizer", finalizer(self, self.x * 3))
+
+
+def adds(shared: Shared, value: Any) -> Callable[[], None]:
+    """The tensor is in a variable of the frame itself: Dynamo does not look for one in the attributes of an object."""
+
+    def added() -> None:
+        shared.sum = shared.sum + value
+
+    return added
+
+
+def adds_and_breaks(shared: Shared, value: Any) -> Callable[[], None]:
+    def added() -> None:
+        shared.sum = shared.sum + value
+        print(end="")  # a graph break
+
+    return added
+
+
+def doubled(x: Any) -> Any:
+    return x * 2
+
+
+def exported(x: Any) -> Any:
+    import torch._dynamo
+
+    graph, _ = torch._dynamo.export(doubled)(x)
+    return graph(x)
+
+
+def fullgraph(x: Any) -> Any:
+    import torch
+
+    return torch.compile(doubled, backend="eager", fullgraph=True)(x)
+
+
+#: What is called, and what the dying object runs.
+CALLS = {"export": (exported, adds), "fullgraph": (fullgraph, adds_and_breaks)}
+
+
+def caller(shared: Shared) -> list[float]:
+    out: list[float] = shared.call(shared.x).tolist()
+    return out
+
+
+def prepare() -> None:
+    for call in CALLS:
+        rehearse(Shared, [caller], call=call)
+
+
+SCENARIO = Scenario(
+    bodies=[caller],
+    setup=Shared,
+    fork_after_setup=True,
+    prepare=prepare,
+    sequential=True,
+    summary="an export, or a compiled call; a collection runs a finalizer with a tensor operation",
+    axes={"call": list(CALLS)},
+    modules=TORCH_MODULES,
+    points=(*WITH_TORCH, "pairs"),
+    threads=(1, 1),
+)
