@@ -73,8 +73,8 @@ class hook_off:
 
 
 def _set_hook() -> Any:
-    """Looked up where every release has it: the module of C that it is from can't be imported in torch 2.0."""
-    return sys.modules["torch._dynamo.eval_frame"].set_eval_frame
+    """By attributes: the module of C that it is from can't be imported in torch 2.0."""
+    return sys.modules["torch._C"]._dynamo.eval_frame.set_eval_frame
 
 
 def hide_from_dynamo() -> None:
