@@ -46,9 +46,10 @@ def cause_of(runner: Runner, schedule: Schedule, fix: str = "none") -> tuple[Rep
     if not schedule.directives or failing.outcome == "deadlock":
         return failing, None  # there is nothing to compare with; it was locks
     by_collection = any(made.ran for made in failing.collections)
-    if by_collection and not any(isinstance(directive.action, HandOver) for directive in schedule.directives):
-        return failing, None  # what the collection ran says more than a state that it went through besides
-    return failing, (part or likely)[0]
+    if by_collection and not part and not any(isinstance(directive.action, HandOver) for directive in schedule.directives):
+        # what the collection ran says more than a state without which it fails all the same; an object's can't be tried
+        likely = [cause for cause in likely if ":" in cause.state]
+    return failing, next(iter(part or likely), None)
 
 
 def why_fails(runner: Runner, fix: Fix, schedule: Schedule) -> str:

@@ -2,16 +2,18 @@
 
 The callback is given whatever frame starts next, and a collection there starts that of a finalizer. It is compiled, if it has
 a tensor in it. An export refuses the function then, as a second graph. Where the finalizer has a graph break, which
-``fullgraph=True`` forbids, it is the finalizer's compile that raises; Python only reports that, the callback is gone, and of the
-function nothing is compiled.
+``fullgraph=True`` forbids, its compile raises, as in any finalizer to nobody's notice; the callback is gone by then, and of the
+function nothing is compiled. Since 2.13 that is an error, before it is silent.
 """
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 from typing import Any
 
 from harness.garbage import plant
+from harness.oracles.effects import Effects
 from harness.scenario import Axes, Scenario
 
 from ._rehearse import rehearse
@@ -25,8 +27,21 @@ class Shared:
 
         self.x = torch.ones(4)
         self.sum = torch.zeros(4)
+        self.effects = Effects()
         self.call, finalizer = CALLS[axes["call"]]
-        plant("finalizer", finalizer(self, self.x * 3))
+        plant("finalizer", quietly(finalizer(self, self.x * 3)))
+
+
+def quietly(function: Callable[[], None]) -> Callable[[], None]:
+    """As finalizers are written."""
+
+    def called() -> None:
+        try:
+            function()
+        except Exception:
+            pass
+
+    return called
 
 
 def adds(shared: Shared, value: Any) -> Callable[[], None]:
@@ -50,26 +65,32 @@ def doubled(x: Any) -> Any:
     return x * 2
 
 
-def exported(x: Any) -> Any:
+def exported(shared: Shared) -> Any:
     import torch._dynamo
 
-    graph, _ = torch._dynamo.export(doubled)(x)
-    return graph(x)
+    graph, _ = torch._dynamo.export(doubled)(shared.x)
+    return graph(shared.x)
 
 
-def fullgraph(x: Any) -> Any:
+def fullgraph(shared: Shared) -> Any:
     import torch
 
-    return torch.compile(doubled, backend="eager", fullgraph=True)(x)
+    backend = shared.effects.counted("compile", eager)
+    return torch.compile(doubled, backend=backend, fullgraph=True)(shared.x)
+
+
+def eager(graph: Any, inputs: Any) -> Any:
+    return graph.forward
 
 
 #: What is called, and what the dying object runs.
 CALLS = {"export": (exported, adds), "fullgraph": (fullgraph, adds_and_breaks)}
 
 
-def caller(shared: Shared) -> list[float]:
-    out: list[float] = shared.call(shared.x).tolist()
-    return out
+def caller(shared: Shared) -> dict[str, Any]:
+    out = shared.call(shared)
+    gc.collect()
+    return {"out": out.tolist(), **shared.effects.mine()}
 
 
 def prepare() -> None:
@@ -82,7 +103,7 @@ SCENARIO = Scenario(
     setup=Shared,
     fork_after_setup=True,
     prepare=prepare,
-    sequential=True,
+    sequential="collected",
     summary="an export, or a compiled call; a collection runs a finalizer with a tensor operation",
     axes={"call": list(CALLS)},
     modules=["torch._dynamo"],
