@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from harness.garbage import plant
@@ -36,10 +37,8 @@ def quietly(function: Callable[[], None]) -> Callable[[], None]:
     """As finalizers are written."""
 
     def called() -> None:
-        try:
+        with suppress(Exception):
             function()
-        except Exception:
-            pass
 
     return called
 
