@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any
 
-from harness.errors import CannotTest
+from harness.errors import UserError
 
 from .borrow import locals_of
 
@@ -126,7 +126,7 @@ class Frames:
 
 
 def _callback(convert: Any) -> CodeType:
-    """What Dynamo's hook calls with a frame. Raises CannotTest where this torch has neither form of it."""
+    """What Dynamo's hook calls with a frame. Raises UserError where this torch has neither form of it."""
     wrapper = getattr(convert, "CatchErrorsWrapper", None)
     if wrapper is not None:
         return wrapper.__call__.__code__
@@ -134,4 +134,4 @@ def _callback(convert: Any) -> CodeType:
     for const in maker.__code__.co_consts if maker is not None else ():
         if isinstance(const, CodeType):
             return const
-    raise CannotTest("which frames Dynamo is given can't be told on this torch: its callback is not where it was")
+    raise UserError("which frames Dynamo is given can't be told on this torch: its callback is not where it was")

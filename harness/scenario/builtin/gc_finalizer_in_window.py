@@ -83,7 +83,7 @@ def eager(graph: Any, inputs: Any) -> Any:
 
 
 #: What is called, and what the dying object runs.
-CALLS = {"export": (exported, adds), "fullgraph": (fullgraph, adds_and_breaks)}
+CALLS = {"fullgraph": (fullgraph, adds_and_breaks), "export": (exported, adds)}
 
 
 def caller(shared: Shared) -> dict[str, Any]:
