@@ -7,8 +7,11 @@ from typing import Any
 
 import pytest
 
-from repro.expectations import UNSEEN, at, read
+from repro.expectations import UNSEEN, Expectation, at, read
 from repro.family import file_of
+
+#: Rows whose search is long for what it can still show.
+SLOW = ("gc.generator_in_window", "gc.finalizer_in_window-call=export")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -20,7 +23,11 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
             rows = [row for row in rows if row.found or bool(row.lacks) is (kind == "lacking")]
             rows = [row for row in rows if kind != "seen" or row.state != UNSEEN]
             rows = [row for row in rows if file_of(row) == metafunc.module.__name__.rpartition(".")[2]]
-            metafunc.parametrize(kind, rows, ids=[row.name for row in rows])
+            metafunc.parametrize(kind, [pytest.param(row, id=row.name, marks=_marks(row)) for row in rows])
+
+
+def _marks(row: Expectation) -> list[pytest.MarkDecorator]:
+    return [pytest.mark.slow] if row.name in SLOW else []
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

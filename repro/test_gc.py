@@ -1,5 +1,5 @@
-"""Failures by the time of a collection alone: flag.gc (the story of pytorch #126024 with one thread) and gc.globals
-(pytorch #190612).
+"""Failures by the time of a collection alone: flag.gc (the story of pytorch #126024 with one thread), gc.globals
+(pytorch #190612), gc.finalizer_in_window and gc.generator_in_window (pytorch #96488).
 
 The rows of ``expectations.toml`` are searched with the collection drawn, reduced and replayed. Beside that: the collection
 is what they need, and the report says what it ran.
@@ -26,12 +26,14 @@ from repro.family import (  # noqa: F401 (collected here)
 #: What the collection runs, and what that calls.
 RUNS = {
     "flag.gc": ("finalizer harness.garbage.finalizer.Finalized.__del__", "flag_gc.Shared.last_call"),
+    "gc.finalizer_in_window": ("finalizer harness.garbage.finalizer.Finalized.__del__", "CatchErrorsWrapper.__call__"),
     "gc.globals": ("weakref callback torch._dynamo.utils.ExactWeakKeyDictionary", "CleanupManager._remove_id"),
 }
 
 
 def row_of(scenario: str) -> Expectation:
-    return next(row for row in at(version("torch"), read()) if row.name == scenario)
+    """The first, where there is one for each value of an axis."""
+    return next(row for row in at(version("torch"), read()) if row.scenario == scenario)
 
 
 #: Those that this release has; that it lacks the others is what ``test_absent_by_a_finished_search`` shows.
@@ -40,7 +42,7 @@ HERE = [scenario for scenario in RUNS if row_of(scenario).found]
 
 def found(race: Race, scenario: str, **axes: object) -> tuple[Hunt, Expectation]:
     row = row_of(scenario)
-    hunt = race.find(scenario, axes=dict(axes), matching=row.pattern, budget=row.budget)
+    hunt = race.find(scenario, axes={**row.axes, **axes}, matching=row.pattern, budget=row.budget)
     assert hunt.found, hunt.rests_on.says
     return hunt, row
 

@@ -136,6 +136,8 @@ def _hint(cause: Cause | None, report: Report) -> list[str]:
     """Where a thread's hand-over made the difference and no state is named, it may lie where nothing was looked for."""
     if (cause is not None and cause.state) or report.outcome in ("deadlock", "hang", "crash"):
         return []
+    if report.collections and len(report.collections) == len(report.directives):  # no hand-over: what it ran is told
+        return []
     return ["hint      no state is named: where it is a library's, add that to the scenario's modules (harness run: --module)"]
 
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from .controller import Controller
     from .managed import Managed
 
+FULL = 2
 _COLLECTOR = -1  # in place of a body's index: what a collection runs is a thread's affair by chance only
 
 
@@ -61,6 +62,11 @@ def perform(control: Controller, me: Managed, made: Collection) -> None:
     if control.isolation is not None:
         control.isolation.switch(_COLLECTOR, me.root)
     made.until = len(control.log)
+
+
+def full_ones() -> int:
+    """How many full collections this process has made."""
+    return int(gc.get_stats()[FULL]["collections"])
 
 
 def now(generation: int, ran: list[dict[str, Any]]) -> int:

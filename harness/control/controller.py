@@ -68,6 +68,7 @@ class Controller:
         self.log: list[tuple[int, str, int]] = []
         self.switches: list[Switch] = []
         self.collections: list[collect.Collection] = []
+        self.collected_itself = False  # the program made a full collection of its own
         self.postponed: list[collect.Collection] = []
         self.void: list[Asked] = []
         self.uncontrolled: list[str] = []
@@ -98,12 +99,15 @@ class Controller:
             me = self.add(f"T{index}", index)
             me.body = body
         active.controller = self
+        before = collect.full_ones()
         try:
             for me in list(self.threads):
                 start(me)
             self.current = self.threads[first]
             self.current.gate.open()
             self.watch()
+            directed = sum(made.generation == collect.FULL and made.until >= 0 for made in self.collections)
+            self.collected_itself = collect.full_ones() - before > directed
         finally:
             self.finished = True
             active.controller = None

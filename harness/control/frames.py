@@ -1,6 +1,6 @@
 """Which frames Dynamo's hook was given in a run, and what became of them: an observer, nothing of the run is changed.
 
-The hook hands a frame to ``CatchErrorsWrapper.__call__`` (every release from 2.5 to 2.15). That function is watched as
+The hook hands a frame to ``CatchErrorsWrapper.__call__``, in torch 2.0 to ``catch_errors``. That function is watched as
 points are: its start, and what it returns. A function put around it would be one more frame on the stack, and Dynamo
 walks the stack: for the traces it keeps, for dispatch modes. Code that Dynamo made is known by ``output_codes``; such a
 function starting is a frame that runs compiled, from the cache unless it was compiled just before. A function that
@@ -19,6 +19,8 @@ from dataclasses import dataclass
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any
 
+from harness.errors import UserError
+
 from .borrow import locals_of
 
 if TYPE_CHECKING:
@@ -26,8 +28,10 @@ if TYPE_CHECKING:
     from .controller import Controller
     from .managed import Managed
 
-#: What becomes of a frame. The first three are what the hook's callback answers; ``given``: it never did.
+#: What becomes of a frame. The first three are what the hook's callback answers; ``given``: it never did; ``begun``: it was
+#: asked about a generator that goes on or is being closed, and what it answered is not looked at.
 COMPILED, SKIPPED, RAISED, GIVEN, CACHED, MARKED = "compiled", "skipped", "raised", "given", "from cache", "marked"
+BEGUN = "begun"
 
 
 @dataclass
@@ -61,6 +65,9 @@ class Frames:
         self._next: dict[int, int] = {}  # thread index -> id of the code that it runs next, since the hook answered so
         self._made: Any = None
         self._hook: Any = None
+        #: The hook calls the callback for generators that are being closed too, with an exception set (#96488, torch 2.0):
+        #: a trace function that is then called for an instruction fails, and Python takes it away.
+        self._for_any = False
 
     @contextmanager
     def recorded(self, backend: Backend | None) -> Iterator[None]:
@@ -70,8 +77,9 @@ class Frames:
             yield
             return
         self._made = convert.output_codes
-        self._hook = getattr(sys.modules["torch._C._dynamo.eval_frame"], "get_eval_frame_callback", None)
-        self.callback = convert.CatchErrorsWrapper.__call__.__code__
+        self._hook = getattr(sys.modules["torch._C"]._dynamo.eval_frame, "get_eval_frame_callback", None)
+        self.callback = _callback(convert)
+        self._for_any = not hasattr(convert, "CatchErrorsWrapper")
         with backend.logging(self):
             yield
 
@@ -85,10 +93,14 @@ class Frames:
         elif self._hook is not None and callable(self._hook()):
             self._note(me, MARKED, frame)
 
-    def given(self, me: Managed, frame: FrameType) -> None:
-        """``frame`` is the callback's own."""
-        of = locals_of(frame, me)[frame.f_code.co_varnames[1]]
+    def given(self, me: Managed, frame: FrameType) -> bool:
+        """``frame`` is the callback's own. False: it is not to be watched."""
+        of = locals_of(frame, me)["frame"]
+        if self._for_any and of.f_lasti >= 0:
+            self._note(me, BEGUN, of)
+            return False
         self._open.setdefault(me.index, []).append((self._note(me, GIVEN, of), of.f_code))
+        return True
 
     def answered(self, me: Managed, answer: Any) -> None:
         seen, asked = self._open[me.index].pop()
@@ -111,3 +123,15 @@ class Frames:
         }  # fmt: skip
         self.seen.append(seen)
         return seen
+
+
+def _callback(convert: Any) -> CodeType:
+    """What Dynamo's hook calls with a frame. Raises UserError where this torch has neither form of it."""
+    wrapper = getattr(convert, "CatchErrorsWrapper", None)
+    if wrapper is not None:
+        return wrapper.__call__.__code__
+    maker = getattr(sys.modules["torch._dynamo.eval_frame"], "catch_errors_wrapper", None)
+    for const in maker.__code__.co_consts if maker is not None else ():
+        if isinstance(const, CodeType):
+            return const
+    raise UserError("which frames Dynamo is given can't be told on this torch: its callback is not where it was")

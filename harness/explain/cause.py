@@ -105,7 +105,7 @@ def overwritten(accesses: list[Access]) -> list[tuple[Access, Access, Access]]:
 def _read_from_another(failing: Report, control: Report, end: int) -> list[Cause]:
     """Reads of what another thread wrote, for each state the likeliest."""
     thread = next((f.thread for f in failing.findings if f.kind == failing.outcome and f.thread), "")
-    thread = _who(thread, end, failing)
+    thread = _who(thread, end, failing, ended=True)
     usual = {(a["thread"], a["kind"], a["state"], a["n"]): a["value"] for a in control.accesses}
     written: dict[Place, Access] = {}
     best: dict[str, tuple[int, int, Cause]] = {}
@@ -133,9 +133,10 @@ def _read_from_another(failing: Report, control: Report, end: int) -> list[Cause
     return [cause for _, _, cause in sorted(best.values(), key=lambda item: item[:2], reverse=True)]
 
 
-def _who(thread: str, at: int, report: Report) -> str:
-    """What a collection runs counts as somebody else than the thread that it interrupts."""
-    inside = any(made.thread == thread and made.at <= at <= made.until and made.ran for made in report.collections)
+def _who(thread: str, at: int, report: Report, ended: bool = False) -> str:
+    """What a collection runs counts as somebody else than the thread that it interrupts. ``ended``: what failed may have
+    passed the collection's last point; what accesses a state there comes after it."""
+    inside = any(made.thread == thread and made.at <= at < made.until + ended and made.ran for made in report.collections)
     return thread + _COLLECTION if inside and thread else thread
 
 

@@ -6,6 +6,7 @@ import textwrap
 from typing import Any
 
 from harness.control.collect import Collection
+from harness.control.finalizers import OTHER
 from harness.run.report import Report
 
 _SHOWN = 12
@@ -18,11 +19,11 @@ def _what(ran: dict[str, Any]) -> str:
 
 
 def sentence(report: Report) -> str:
-    """What a collection ran that raised; else what the first of the program's code was. Empty where none ran."""
+    """What a collection ran that raised; else the first that died of it; else the first code. Empty where none ran."""
     every = [(made, ran) for made in report.collections for ran in made.ran]
     if not every:
         return ""
-    made, ran = next((pair for pair in every if pair[1]["raised"]), every[0])
+    made, ran = min(every, key=lambda pair: (not pair[1]["raised"], pair[1]["kind"] == OTHER))
     raised = ", which raised " + ran["raised"] if ran["raised"] else ""
     return f"a collection in {made.thread} after {made.point} {_what(ran)}{raised}"
 

@@ -17,6 +17,7 @@ SAYS = {
     "skipped": "given to the hook and skipped",
     "raised": "given to the hook, which raised",
     "given": "given to the hook, which never answered",
+    "begun": "given to the hook after it had begun, as when a generator is closed",
     "from cache": "runs from the cache",
     "marked": "skipped, marked before",
 }

@@ -7,18 +7,20 @@ belongs to a thread (configuration in a ``ContextVar``, say) must make no differ
 orders are run with those, and only results and what probes return are compared: set-up gives another ``shared``.
 
 Said nothing about: runs that failed anyway; runs in which a collection ran code of the program (in the orders, none
-does); more than four threads; and, where the scenario leaves it open, programs whose threads wait for each other, since
+does), but where it says ``"collected"``: there bodies collect what they leave, so that the orders run that code too; more
+than four threads; and, where the scenario leaves it open, programs whose threads wait for each other, since
 those have no sequential order.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
 
 from harness.errors import UserError
 from harness.run.job import Job
 from harness.run.outcome import Finding
+from harness.scenario.api import Compares
 
 from .orders import MOST_THREADS, Orders, in_main, in_order, name_of, orders, program_of
 
@@ -28,7 +30,7 @@ Left = dict[str, str]
 class Sequential:
     """``wanted``: what the scenario says; None leaves it to the program."""
 
-    def __init__(self, orders: Orders, wanted: bool | Literal["main"] | dict[str, Any] | None) -> None:
+    def __init__(self, orders: Orders, wanted: Compares) -> None:
         self._orders = orders
         self._wanted = wanted
         self._known: dict[str, list[tuple[str, Left]]] = {}
@@ -39,7 +41,7 @@ class Sequential:
         left = report.get("after")
         if self._wanted is False or left is None or _other(report) or job.schedule.threads > MOST_THREADS:
             return
-        if any(made["ran"] for made in report.get("collections", ())):
+        if self._wanted != "collected" and any(made["ran"] for made in report.get("collections", ())):
             return
         if self._orders.running:
             return

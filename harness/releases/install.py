@@ -160,7 +160,8 @@ def _problem(path: Path, torch: str) -> str:
     command = [_python(path), "-I", "-c", "import torch; print(torch.__version__)"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode or not done.stdout.startswith(torch):
-        return (done.stderr.strip() or done.stdout.strip() or "nothing").splitlines()[-1]
+        died = f"killed by signal {-done.returncode}" if done.returncode < 0 else "nothing"
+        return (done.stderr.strip() or done.stdout.strip() or died).splitlines()[-1]
     return ""
 
 

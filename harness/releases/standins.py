@@ -48,11 +48,14 @@ def build(folder: Path) -> list[str]:
     objects = sorted(folder.glob("*.so*"))
     needed = {name: _needed(path) for name, path in ((path.name, path) for path in objects)}
     have = set(needed)
-    missing = sorted({name for names in needed.values() for name in names} - have - _of_system())
+    all_needed = {name for names in needed.values() for name in names}
+    system = _of_system()
+    missing = sorted(all_needed - have - set(system))
     if not missing:
         return []
     wanted: dict[str, set[Symbol]] = {name: set() for name in missing}
-    defined: set[str] = set()
+    # torch 2.0 asks for some of the C++ library without a version: ours must not come before the real ones
+    defined = set().union(*(_symbols(system[name])[0] for name in all_needed - have if name in system))
     loose: set[Symbol] = set()
     for path in objects:
         mine, theirs = _symbols(path)
@@ -79,11 +82,12 @@ def _needed(path: Path) -> set[str]:
     return set(_NEEDED.findall(_read("-d", str(path))))
 
 
-def _of_system() -> set[str]:
+def _of_system() -> dict[str, Path]:
+    """Name -> path; of several the one that comes first in ``_SYSTEM``."""
     folders = [Path(root) for root in _SYSTEM] + [
         Path(root) / f"{platform.machine()}-linux-gnu" for root in ("/lib", "/usr/lib")
     ]
-    return {path.name for folder in folders if folder.is_dir() for path in folder.glob("*.so*")}
+    return {path.name: path for folder in reversed(folders) if folder.is_dir() for path in folder.glob("*.so*")}
 
 
 def _versions(path: Path) -> dict[str, str]:

@@ -229,6 +229,7 @@ def report_of(
         "contended": sorted(control.contended()),
         "accesses": accesses,
         "collections": [asdict(made) for made in control.collections],
+        "collected_itself": control.collected_itself,
         "frames": control.frames.seen if control.frames is not None else [],
         "made": control.made.told(),
         "digest": digest.hexdigest()[:16],

@@ -27,6 +27,7 @@ class Report:
     contended  lock points of locks that two threads used
     frames     those that Dynamo's hook was given, where that was asked for (:class:`harness.control.frames.Seen`)
     collections  the directed collections, each with what it ran (:class:`harness.control.collect.Collection`)
+    collected_itself  the program made a full collection besides, of its own
     """
 
     outcome: str = "ok"
@@ -44,6 +45,7 @@ class Report:
     contended: list[str] = field(default_factory=list)
     accesses: list[dict[str, Any]] = field(default_factory=list)
     collections: list[Collection] = field(default_factory=list)
+    collected_itself: bool = False
     frames: list[Seen] = field(default_factory=list)
     pids: list[int] = field(default_factory=list)
     digest: str = ""
@@ -82,6 +84,7 @@ class Report:
             contended=data.get("contended", []),
             accesses=data.get("accesses", []),
             collections=[Collection(**item) for item in data.get("collections", [])],
+            collected_itself=data.get("collected_itself", False),
             frames=[Seen(**item) for item in data.get("frames", [])],
             pids=data.get("pids", []),
             digest=data.get("digest", ""),

@@ -81,14 +81,15 @@ class hook_off:
     """Dynamo's frame hook is off in this thread meanwhile."""
 
     def __enter__(self) -> None:
-        from torch._C._dynamo.eval_frame import set_eval_frame
-
-        self._prior = set_eval_frame(None)
+        self._prior = _set_hook()(None)
 
     def __exit__(self, *_: object) -> None:
-        from torch._C._dynamo.eval_frame import set_eval_frame
+        _set_hook()(self._prior)
 
-        set_eval_frame(self._prior)
+
+def _set_hook() -> Any:
+    """By attributes: the module of C that it is from can't be imported in torch 2.0."""
+    return sys.modules["torch._C"]._dynamo.eval_frame.set_eval_frame
 
 
 def hide_from_dynamo() -> None:

@@ -42,7 +42,7 @@ OUTCOMES = (
 RESERVED = ("threads", "first", "mode", "order")
 
 #: What a run is compared with, see ``Scenario.sequential``.
-Compares = bool | Literal["main"] | dict[str, Any] | None
+Compares = bool | Literal["main", "collected"] | dict[str, Any] | None
 
 
 @dataclass(frozen=True)
@@ -72,8 +72,10 @@ class Scenario:
         threads, each run to its end? Default: yes where there is no ``check`` and no thread waits for another. Turn it
         off for bodies that may be interleaved, on to have it beside ``check``. ``"main"``: of some order in which the
         thread that did the set-up runs the bodies itself, so that being in a thread may make no difference either; no
-        body may wait for another. Values of axes: results and what probes return must be those of
-        some order with these values, so that these axes may make none.
+        body may wait for another. ``"collected"``: of some order, and runs in which a collection ran code of the program are
+        no exception. A promise that each body ends with ``gc.collect()``, so that only *when* garbage is collected differs.
+        Values of axes: results and what probes return must be those of some order with these values, so that these axes
+        may make none.
     axes
         Name to the values it may take. The first value is the default.
     modules
@@ -115,7 +117,7 @@ class Scenario:
     points: Sequence[str] | None = None
     entries: Sequence[str] = ()
     probes: Sequence[Callable[[Any], Any]] = ()
-    sequential: bool | Literal["main"] | Mapping[str, Plain] | None = None
+    sequential: bool | Literal["main", "collected"] | Mapping[str, Plain] | None = None
     threads: tuple[int, int] | None = None
     expect: str | None = None
     leaks: Sequence[str] | None = None
@@ -144,8 +146,8 @@ class Scenario:
             for name, value in self.sequential.items():
                 if value not in self.axes.get(name, ()):
                     raise ValueError(f"sequential: {name}={value!r} is no value of an axis")
-        elif self.sequential not in (None, False, True, "main"):
-            raise ValueError(f"sequential={self.sequential!r}: True, False, 'main' or values of axes")
+        elif self.sequential not in (None, False, True, "main", "collected"):
+            raise ValueError(f"sequential={self.sequential!r}: True, False, 'main', 'collected' or values of axes")
         for option in ("modules", "fine", "leaks"):
             if isinstance(getattr(self, option), str):
                 raise ValueError(f"{option}: a list of names, not one string")

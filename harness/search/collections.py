@@ -1,7 +1,8 @@
 """Collections: one at each place, in every start order, and at places of runs with one hand-over.
 
 What is garbage stays garbage. So the first collection of each control is as late as possible: what it doesn't find no
-earlier one does, and where it runs none of the program's code, few others are worth a run. What its finalizers touch
+earlier one does, and where it runs none of the program's code, few others are worth a run. (Of a program that collects
+itself that says nothing: there all places are tried.) What its finalizers touch
 tells where the next ones go first: behind a write of such a state, most of all where the writer will take it back.
 """
 
@@ -120,10 +121,11 @@ class Collections:
         base = self._out.pop(proposal.key, None)
         if base is not None:
             seen = report.collections
-            if seen and not seen[0].found:
-                return  # nothing is garbage at the end: nothing was before
-            if seen and not seen[0].ran:
-                del base.left[_BARE:]
+            if seen and not report.collected_itself:
+                if not seen[0].found:
+                    return  # nothing is garbage at the end: nothing was before
+                if not seen[0].ran:
+                    del base.left[_BARE:]
             self._open.append(base)
         elif report.collections and not report.collections[0].found:
             self._full_instead(proposal)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from harness.control.actions import HandOver
 from harness.explain import Cause, candidates
 from harness.explain.text import sentence
 from harness.fixes import Fix, find_fix
@@ -44,7 +45,11 @@ def cause_of(runner: Runner, schedule: Schedule, fix: str = "none") -> tuple[Rep
             return failing, replace(group[0], proved=True, with_it=states[1:])
     if not schedule.directives or failing.outcome == "deadlock":
         return failing, None  # there is nothing to compare with; it was locks
-    return failing, (part or likely)[0]
+    by_collection = any(made.ran for made in failing.collections)
+    if by_collection and not part and not any(isinstance(directive.action, HandOver) for directive in schedule.directives):
+        # what the collection ran says more than a state without which it fails all the same; an object's can't be tried
+        likely = [cause for cause in likely if ":" in cause.state]
+    return failing, next(iter(part or likely), None)
 
 
 def why_fails(runner: Runner, fix: Fix, schedule: Schedule) -> str:

@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from support.programs import write
 
+from harness.control import frames
+from harness.errors import UserError
 from harness.run.job import Job
 from harness.run.launch import Launcher
 from harness.run.report import Report
@@ -104,3 +106,21 @@ def test_a_marked_function_is_told_from_one_that_was_given(reports: tuple[Report
         assert whats == ["skipped"]
     else:
         assert (whats[0], set(whats[1:])) == ("skipped", {"marked"}), "a graph break in a loop"
+
+
+def test_the_callback_of_torch_2_0_is_found_by_its_maker(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is a closure there. Where there is neither, no empty log is made."""
+
+    class Of:
+        @staticmethod
+        def catch_errors_wrapper(callback: Any) -> Any:
+            def catch_errors(frame: Any, cache_size: Any) -> Any:
+                return callback(frame, cache_size)
+
+            return catch_errors
+
+    monkeypatch.setitem(sys.modules, "torch._dynamo.eval_frame", Of)  # type: ignore[arg-type]
+    assert frames._callback(object()).co_name == "catch_errors"
+    del Of.catch_errors_wrapper
+    with pytest.raises(UserError, match="its callback is not where it was"):
+        frames._callback(object())

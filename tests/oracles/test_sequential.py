@@ -6,6 +6,7 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
+from support.inline import at
 from support.programs import write
 
 from harness.errors import UserError
@@ -194,8 +195,39 @@ def test_in_main_too_either_order_will_do(tmp_path: Path) -> None:
     assert kinds(search(tmp_path, source)) == {"no sequential order in the main thread gives this: results, shared"}
 
 
-def test_how_orders_are_compared_is_one_of_four() -> None:
-    with pytest.raises(ValueError, match="'maine': True, False, 'main' or values of axes"):
+COLLECTED = """
+from harness.garbage import plant
+import gc
+class Log:
+    def __init__(self, axes):
+        self.deaf, self.heard = False, 0
+        plant("finalizer", self.hear)
+    def hear(self):
+        self.heard += not self.deaf
+def body(log):
+    marker("before")
+    log.deaf = True
+    marker("deaf")
+    log.deaf = False
+    gc.collect()
+    return log.heard
+scenario = Scenario([body], setup=Log, sequential={how})
+"""
+
+
+@pytest.mark.parametrize(("how", "where", "differs"), [
+    ("'collected'", "deaf", True), ("'collected'", "before", False), ("True", "deaf", False),
+])  # fmt: skip
+def test_when_garbage_is_collected_may_make_no_difference(tmp_path: Path, how: str, where: str, differs: bool) -> None:
+    with InlineRunner(write(tmp_path, COLLECTED.format(how=how))) as runner:
+        report = runner.run(Job(Schedule("s", 1, directives=(at("T0", f"marker:{where}", 2),))))
+    assert report.collections[0].ran
+    assert report.collected_itself
+    assert report.signature.startswith("no sequential order gives this: results") is differs, report.message
+
+
+def test_how_orders_are_compared_is_one_of_five() -> None:
+    with pytest.raises(ValueError, match="'maine': True, False, 'main', 'collected' or values of axes"):
         Scenario([print], sequential="maine")  # type: ignore[arg-type]
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from harness.cli import main
-from harness.errors import UserError
+from harness.errors import CannotTest, UserError
 from harness.releases import cache, install
 
 
@@ -84,3 +84,12 @@ def test_no_room_is_said_before_anything_is_fetched(monkeypatch):
 def test_empty_list(capsys):
     assert main(["env", "list"]) == 0
     assert "no environments in" in capsys.readouterr().out
+
+
+def test_a_torch_that_takes_its_interpreter_with_it_is_told_as_such(tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir()
+    python = tmp_path / "bin" / "python"
+    python.write_text("#!/bin/sh\nkill -SEGV $$\n")
+    python.chmod(0o755)
+    with pytest.raises(CannotTest, match="does not import: killed by signal 11"):
+        install._check(tmp_path, "2.0.0")

@@ -52,3 +52,15 @@ def test_what_is_missing_is_made_and_the_library_loads(torch_lib: Path):
 def test_nothing_is_made_where_nothing_is_missing(torch_lib: Path):
     standins.build(torch_lib)
     assert standins.build(torch_lib) == []
+
+
+def test_what_the_system_has_is_not_made_though_it_is_asked_for_without_a_version(tmp_path: Path, torch_lib: Path):
+    """torch 2.0: an allocator of ours, or an exception thrown by ours, would be found before the C++ library's."""
+    cc(tmp_path, "libloose.so", "int getpid(void); int none(void); int both(void) { return getpid() + none(); }", "-nostdlib")
+    cc(tmp_path, "libusual.so", "int getppid(void); int parent(void) { return getppid(); }")
+    for name in ("libloose.so", "libusual.so"):
+        (tmp_path / name).rename(torch_lib / name)
+    made = standins.build(torch_lib)
+    defined = set().union(*(standins._symbols(torch_lib / name)[0] for name in made))
+    assert "none" in defined
+    assert "getpid" not in defined

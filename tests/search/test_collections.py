@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from support.inline import at
+from support.programs import write
 
 from harness.control.actions import Collect
 from harness.control.collect import Collection
@@ -95,6 +96,19 @@ def test_how_many_are_worth_a_run(seen: dict[str, Any], most: int) -> None:
     assert made[0].schedule.directives == (at("T0", POINTS[-1], 2),), "the last place first"
 
 
+def test_in_a_program_that_collects_itself_every_place_is_worth_one() -> None:
+    strategy = Collections(ground())
+    strategy.told(Proposal(Schedule("x", 1), "control"), report_of(*POINTS))
+    points = set()
+    while (proposal := strategy.next()) is not None:
+        (directive,) = proposal.schedule.directives
+        points.add(directive.point)
+        report = report_of("call:f", collection=Collection("T0", directive.point, 1, 2, 0, found=0, until=0))
+        report.collected_itself = True
+        strategy.told(proposal, report)
+    assert points == set(POINTS)
+
+
 def test_behind_a_write_of_what_finalizers_touch_first() -> None:
     strategy = Collections(ground(restored=frozenset({"m.flag"})))
     points = ["call:a", "write:m.other", "call:b", "write:m.flag", "call:c", "write:m.flag", "call:d"]
@@ -151,3 +165,39 @@ def test_points_without_a_place_between_are_one_spot() -> None:
     log = [("T0", "read:m.a", 1), ("T0", "write:m.a", 1), ("T1", "call:g", 1), ("T0", "end", 2)]
     first, second = spots(Report(log=log))
     assert (first.point, first.writes, second.point) == ("write:m.a", {"m.a"}, "call:g")
+
+
+BESIDES = """
+from harness.garbage import plant
+COUNTED = 0
+class Box:
+    def __init__(self, axes):
+        self.inside = [{"open": False, "heard": 0}]
+        plant("finalizer", self.hear)
+    def hear(self):
+        global COUNTED
+        COUNTED += 1
+        self.inside[0]["heard"] += self.inside[0]["open"]
+def body(box):
+    global COUNTED
+    within = box.inside[0]
+    within["open"] = True
+    marker("open")
+    within["open"] = False
+    COUNTED += 1
+    assert not within["heard"]
+scenario = Scenario([body], setup=Box, points=["names"])
+"""
+
+
+def test_what_a_finalizer_counts_besides_is_not_named(tmp_path: Path) -> None:
+    """It fails without that count too: what the collection ran is what there is to say."""
+    reference = write(tmp_path, BESIDES)
+    schedule = Schedule(reference, 1, directives=(at("T0", "marker:open", 2),))
+    with Launcher(reference) as launcher:
+        recorded, cause = cause_of(launcher, schedule)
+        text = as_text(schedule, recorded, cause, "")
+    assert recorded.failed
+    assert cause is None
+    assert "COUNTED" not in text
+    assert "finalizer harness.garbage.finalizer.Finalized.__del__" in text

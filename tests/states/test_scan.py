@@ -336,3 +336,16 @@ def test_a_setter_of_c_that_gives_back_what_was_there_is_a_state(scanned: Scan) 
     written = {code.qualname: [a for found in code.sites.values() for a in found] for code in s.table.codes.values()}
     assert [access.point for access in written["swaps"]].count(f"write:{state}") == 2
     assert [access.point for access in written["drops"]] == [f"write:{state}"]
+
+
+def test_also_where_a_function_imports_it_and_hands_on_what_it_gives(scanned: Scan) -> None:
+    """As torch 2.5 does with ``set_eval_frame``. ``setitem`` is of an object."""
+    s = scanned("""
+        def swap():
+            from signal import set_wakeup_fd
+            return set_wakeup_fd(-1)
+        def put(table):
+            from operator import setitem
+            return setitem(table, 0, 1)
+    """)
+    assert s.table.by_kind["pairs"] == {"_signal.set_wakeup_fd"}

@@ -27,7 +27,8 @@ def logged(trace: Any, frames: Frames, me: Managed) -> Any:
             frames.started(me, frame)
             return trace(frame, event, arg)
         local = trace(frame, event, arg)
-        frames.given(me, frame)
+        if not frames.given(me, frame):
+            return local
         frame.f_trace_lines, frame.f_trace_opcodes = False, True  # what was looked at is given back at the next event
         return _until_it_ends(local, frames, me)
 

@@ -4,12 +4,13 @@ Functions of one C module (or methods of one C object held in a name) are paired
 called after its getter, ``sys.getrecursionlimit()``, and that is how its value is found. C code may read it anywhere,
 so a thread that sets it is reason enough for a hand-over: no other thread need be seen touching it.
 
-A setter without a getter, of which some code keeps what it returns, gives back what was there: ``set_eval_frame``. Such a
-state is called after its setter, and its value is not known.
+A setter without a getter, of which some code keeps or hands on what it returns, gives back what was there:
+``set_eval_frame``. Such a state is called after its setter, and its value is not known.
 """
 
 from __future__ import annotations
 
+import operator
 import re
 import sys
 from collections.abc import Iterator, Set
@@ -28,7 +29,7 @@ _GETTER = re.compile(r"_*(get|is|are)_?(?=.)")
 _IRREGULAR = {"chdir": "getcwd", "fchdir": "getcwd", "enable": "isenabled", "disable": "isenabled"}
 
 #: Of other things than the process: of an object, of a thread (and ours).
-_NONE = (getattr, setattr, sys.settrace, sys.gettrace, sys.setprofile, sys.getprofile)
+_NONE = (getattr, setattr, operator.setitem, sys.settrace, sys.gettrace, sys.setprofile, sys.getprofile)
 
 _C_TYPES: tuple[Any, ...] = (BuiltinFunctionType, type(list.append), type(list.__dict__["__add__"]))
 
@@ -88,8 +89,8 @@ def swap_of(called: Value) -> str | None:
 
 
 def _kept(event: Event) -> Value | None:
-    """The function whose result this event puts into a local or an attribute."""
-    value = event.base if event.what == "save" else event.args[0] if event.what == "set" else None
+    """The function whose result this event puts into a local or an attribute, or hands on to the caller."""
+    value = event.base if event.what in ("save", "return") else event.args[0] if event.what == "set" else None
     return value.base if value is not None and value.kind == "call" and isinstance(value.base, Value) else None
 
 
