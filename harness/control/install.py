@@ -10,12 +10,14 @@ import _thread
 import functools
 import gc
 import logging
+import os
 import queue
 import threading
 import time
 from typing import Any
 
 from . import clock, collector, threads
+from .forks import fork, wait
 from .locks import CoopLock, CoopRLock
 
 #: (where, name, replacement); a name that this Python lacks is left alone.
@@ -38,6 +40,13 @@ _TABLE: list[tuple[Any, str, Any]] = [
     (queue, "time", clock.monotonic),
     (time, "monotonic", clock.monotonic),
     (time, "sleep", clock.sleep),
+    (os, "fork", fork.fork),
+    (os, "forkpty", fork.forkpty),
+    (os, "wait", wait.wait),
+    (os, "wait3", wait.wait3),
+    (os, "wait4", wait.wait4),
+    (os, "waitid", wait.waitid),
+    (os, "waitpid", wait.waitpid),
     (gc, "enable", collector.enable),
     (gc, "disable", collector.disable),
     (gc, "isenabled", collector.isenabled),

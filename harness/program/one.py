@@ -21,7 +21,7 @@ from harness.errors import UserError
 from harness.oracles.leaked import leaks
 from harness.oracles.unraisable import reported
 from harness.run import wire
-from harness.run.execute import deadlock_finding, decider_of, report_of, teller
+from harness.run.execute import deadlock_finding, decider_of, of_children, report_of, teller
 from harness.run.job import Job
 from harness.run.observe import Observer
 from harness.run.outcome import Finding, of_error
@@ -112,6 +112,7 @@ class Run:
         for me in control.threads:
             if me.error is not None and not isinstance(me.error, SystemExit):
                 findings.append(of_error(me.error, me.name, me.error_at))
+        findings += of_children(control)
         if self.before and not control.deadlock:
             findings += leaks(self.before, snapshot(self.world.table.save_restore), at)
         if self.control is not None and not self.job.plain and isinstance(self.decider, Sparse):
