@@ -14,6 +14,7 @@ from contextlib import ExitStack
 from harness.control import active, collector, raw
 from harness.control.attach import attach, detach
 from harness.control.controller import Controller
+from harness.control.forks.child import status_of
 from harness.control.frames import Frames
 from harness.control.isolate import Isolation
 from harness.control.sparse import Sparse
@@ -43,6 +44,7 @@ class Run:
         self.before: dict[str, str] = {}
         self.stack = ExitStack()
         self.began = raw.monotonic()
+        self.pid = os.getpid()
 
     def begin(self, world: ProgramWorld) -> None:
         """Control from here on; nothing for a run on plain threads. Raises what a fix raises."""
@@ -84,6 +86,8 @@ class Run:
     def end(self, error: BaseException | None) -> None:
         """The program's main code has ended, with ``error`` or without. Never returns."""
         me = active.managed()
+        if me is None and os.getpid() != self.pid:  # a child of a run on plain threads
+            os._exit(status_of(error))
         try:
             for finish in (_threads, atexit._run_exitfuncs):
                 finish()
@@ -93,6 +97,8 @@ class Run:
         if me is None:
             self._report()
             os._exit(0)
+        if me.controller.forked is not None:
+            me.error = error  # of a child that came to the program's end: its status
         detach(me)
         me.gate.wait()  # the watching thread reports, and ends the process
 

@@ -58,17 +58,20 @@ def deadlocked(control: Controller) -> NoReturn:
 def leave(control: Controller, me: Managed) -> NoReturn:
     """The function that forked has returned in the child, or raised: the end of its process."""
     assert control.forked
-    status = 0
     error = me.error
-    if isinstance(error, SystemExit):
-        status = error.code if isinstance(error.code, int) else int(error.code is not None)
-    elif error is not None:
+    if error is not None and not isinstance(error, SystemExit):
         from harness.run.outcome import of_error
 
         control.account.tell(control.forked, findings=[of_error(error, control.forked, 0).to_json()])
-        status = 1
     try:
         sys.stdout.flush()
         sys.stderr.flush()
     finally:
-        os._exit(status)
+        os._exit(status_of(error))
+
+
+def status_of(error: BaseException | None) -> int:
+    """With which a process ends whose main code ended so."""
+    if isinstance(error, SystemExit):
+        return error.code if isinstance(error.code, int) else int(error.code is not None)
+    return int(error is not None)
