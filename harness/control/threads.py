@@ -81,6 +81,8 @@ def join(self: threading.Thread, timeout: float | None = None) -> None:
         while other.status is not Status.ENDED:
             if not me.controller.block(me, other, "Thread.join", "Thread.join", timeout):
                 return
+        while _is_alive(self):  # a moment more, in C; to sleep on its lock would look like a thread that is blocked there
+            raw.sleep(0.0002)
     _join(self, timeout)
 
 
