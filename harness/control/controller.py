@@ -17,6 +17,8 @@ from .blocked.look import look
 from .dummy import forget_dummy
 from .forks import Account
 from .forks import child as forked_child
+from .files import Readiness
+from .files import ready as ready_file
 from .frames import Frames
 from .isolate import Isolation
 from .made import Made
@@ -66,6 +68,8 @@ class Controller:
         #: ids of locks with which threading starts and ends threads; that two threads use them is no news
         self.plumbing: set[int] = set()
         self.made = Made()
+        #: those that wait for a file
+        self.on_files: list[Managed] = []
         self.account = Account()
         #: in a forked child: its name, and which locks were in use at the fork
         self.forked: str | None = None
@@ -167,6 +171,8 @@ class Controller:
         """``me`` has passed point ``key``; what is asked for here happens at the next place."""
         if self.current is not me:
             self.rejoin(me)
+        if self.on_files:
+            self.look_at_files()
         n = me.counts[key] = me.counts.get(key, 0) + 1
         self.log.append((me.index, key, me.places))
         if me.pending:  # those of the same point, and no place in between, can't be had any more
@@ -280,6 +286,31 @@ class Controller:
             if other.waiting is what and other.status is Status.BLOCKED:
                 other.status, other.waiting = Status.READY, None
 
+    def look_at_files(self) -> None:
+        """Those whose file is ready by now may go on."""
+        for other in self.on_files:
+            if other.status is Status.BLOCKED and isinstance(other.waiting, Readiness) and other.waiting.now():
+                other.status, other.waiting = Status.READY, None
+
+    def _runnable(self) -> list[Managed]:
+        if self.on_files:
+            self.look_at_files()
+        ready = [other for other in self.threads if other.status is Status.READY]
+        if not ready and self.on_files and self._wait_for_files():
+            return self._runnable()
+        return ready
+
+    def _wait_for_files(self) -> bool:
+        """Nobody can run: is a file made ready by another process, before a time-out that is virtual?"""
+        waits = [other.waiting for other in self.on_files if isinstance(other.waiting, Readiness)]
+        ends = [other.deadline for other in self.threads if other.status is Status.BLOCKED and other.deadline is not None]
+        if not ends:
+            return bool(waits) and ready_file(waits, None)
+        if self.forked is not None:  # the parent's time is not virtual
+            return bool(waits) and ready_file(waits, max(0.0, min(ends) - self.clock))
+        self.account.settle()
+        return bool(waits) and ready_file(waits, 0.0)
+
     def _next(self, me: Managed, key: str) -> Managed | None:
         n = me.counts[key] = me.counts.get(key, 0) + 1
         self.log.append((me.index, key, me.places))
@@ -292,7 +323,7 @@ class Controller:
                     return target
             self.void.append(item)
         me.pending = []
-        ready = [other for other in self.threads if other.status is Status.READY]
+        ready = self._runnable()
         if ready:
             me.muted = True
             try:

@@ -16,7 +16,7 @@ import threading
 import time
 from typing import Any
 
-from . import clock, collector, threads
+from . import clock, collector, files, threads
 from .forks import fork, wait
 from .locks import CoopLock, CoopRLock
 
@@ -47,6 +47,7 @@ _TABLE: list[tuple[Any, str, Any]] = [
     (os, "wait4", wait.wait4),
     (os, "waitid", wait.waitid),
     (os, "waitpid", wait.waitpid),
+    *files.TABLE,
     (gc, "enable", collector.enable),
     (gc, "disable", collector.disable),
     (gc, "isenabled", collector.isenabled),

@@ -5,6 +5,7 @@ The controller itself stands on these alone: were it to use a cooperative lock, 
 
 import _thread
 import os
+import select as _select
 import sys
 import time
 
@@ -20,3 +21,4 @@ current_frames = sys._current_frames
 fork, forkpty = os.fork, os.forkpty
 wait, wait3, wait4 = os.wait, os.wait3, os.wait4
 waitid, waitpid = os.waitid, os.waitpid
+read, select = os.read, _select.select

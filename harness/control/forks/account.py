@@ -78,6 +78,12 @@ class Account:
             if "used" in message:
                 self.used.add(tuple(message["used"]))
 
+    def settle(self) -> None:
+        """Let living children do what they can do by themselves."""
+        for pid in self.own:
+            if self.children[pid].status is None:
+                settle(pid)
+
     def close(self) -> None:
         """At the end of the run: children that nobody waited for are waited for until they do nothing more."""
         for child in [self.children[pid] for pid in self.own if self.children[pid].status is None]:
