@@ -10,15 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from . import active, collect, raw
+from . import active, collect, files, raw
 from .actions import Action, Asked, Collect, Decider, HandOver
 from .blocked import WaitReport, describe, in_c
 from .blocked.look import look
 from .dummy import forget_dummy
 from .forks import Account
 from .forks import child as forked_child
-from .files import Readiness
-from .files import ready as ready_file
 from .frames import Frames
 from .isolate import Isolation
 from .made import Made
@@ -172,7 +170,7 @@ class Controller:
         if self.current is not me:
             self.rejoin(me)
         if self.on_files:
-            self.look_at_files()
+            files.look(self)
         n = me.counts[key] = me.counts.get(key, 0) + 1
         self.log.append((me.index, key, me.places))
         if me.pending:  # those of the same point, and no place in between, can't be had any more
@@ -286,30 +284,13 @@ class Controller:
             if other.waiting is what and other.status is Status.BLOCKED:
                 other.status, other.waiting = Status.READY, None
 
-    def look_at_files(self) -> None:
-        """Those whose file is ready by now may go on."""
-        for other in self.on_files:
-            if other.status is Status.BLOCKED and isinstance(other.waiting, Readiness) and other.waiting.now():
-                other.status, other.waiting = Status.READY, None
-
     def _runnable(self) -> list[Managed]:
         if self.on_files:
-            self.look_at_files()
+            files.look(self)
         ready = [other for other in self.threads if other.status is Status.READY]
-        if not ready and self.on_files and self._wait_for_files():
+        if not ready and self.on_files and files.wait(self):
             return self._runnable()
         return ready
-
-    def _wait_for_files(self) -> bool:
-        """Nobody can run: is a file made ready by another process, before a time-out that is virtual?"""
-        waits = [other.waiting for other in self.on_files if isinstance(other.waiting, Readiness)]
-        ends = [other.deadline for other in self.threads if other.status is Status.BLOCKED and other.deadline is not None]
-        if not ends:
-            return bool(waits) and ready_file(waits, None)
-        if self.forked is not None:  # the parent's time is not virtual
-            return bool(waits) and ready_file(waits, max(0.0, min(ends) - self.clock))
-        self.account.settle()
-        return bool(waits) and ready_file(waits, 0.0)
 
     def _next(self, me: Managed, key: str) -> Managed | None:
         n = me.counts[key] = me.counts.get(key, 0) + 1

@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 from . import active, raw
 from .locks import site
+from .managed import Status
 
 if TYPE_CHECKING:
+    from .controller import Controller
     from .managed import Managed
 
 _READ, _WRITE = select.POLLIN | select.POLLPRI, select.POLLOUT
@@ -53,6 +55,27 @@ def wait_for(me: Managed, files: Iterable[tuple[int, int]], name: str, timeout: 
         control.block(me, wait, name, site.using(2)[1], timeout)
     finally:
         control.on_files.remove(me)
+
+
+def look(control: Controller) -> None:
+    """Those whose file is ready by now may go on."""
+    for other in control.on_files:
+        if other.status is Status.BLOCKED and isinstance(other.waiting, Readiness) and other.waiting.now():
+            other.status, other.waiting = Status.READY, None
+
+
+def wait(control: Controller) -> bool:
+    """Nobody can run: does another process make a file ready, before a time-out ends that is virtual?"""
+    waits = [other.waiting for other in control.on_files if isinstance(other.waiting, Readiness)]
+    if not waits:
+        return False
+    ends = [other.deadline for other in control.threads if other.status is Status.BLOCKED and other.deadline is not None]
+    if not ends:
+        return ready(waits, None)
+    if control.forked is not None:  # the parent's time is not virtual
+        return ready(waits, max(0.0, min(ends) - control.clock))
+    control.account.settle()
+    return ready(waits, 0.0)
 
 
 def read(fd: int, length: int) -> bytes:
