@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .controller import Controller
     from .managed import Managed
 
-_READ, _WRITE = select.POLLIN | select.POLLPRI, select.POLLOUT
+READ, _WRITE = select.POLLIN | select.POLLPRI, select.POLLOUT
 
 
 class Readiness:
@@ -81,14 +81,14 @@ def wait(control: Controller) -> bool:
 def read(fd: int, length: int) -> bytes:
     me = active.managed()
     if me is not None and os.get_blocking(fd):
-        wait_for(me, [(fd, _READ)], "os.read")
+        wait_for(me, [(fd, READ)], "os.read")
     return raw.read(fd, length)
 
 
 def _files_of(selector: selectors.BaseSelector) -> list[tuple[int, int]]:
     found = []
     for key in (selector.get_map() or {}).values():
-        events = (_READ if key.events & selectors.EVENT_READ else 0) | (_WRITE if key.events & selectors.EVENT_WRITE else 0)
+        events = (READ if key.events & selectors.EVENT_READ else 0) | (_WRITE if key.events & selectors.EVENT_WRITE else 0)
         found.append((key.fd, events))
     return found
 
@@ -110,7 +110,7 @@ def select_(rlist: Any, wlist: Any, xlist: Any, timeout: float | None = None) ->
     me = active.managed()
     if me is None or (timeout is not None and timeout <= 0):
         return raw.select(rlist, wlist, xlist, timeout)
-    files = [(_number(file), _READ) for file in rlist] + [(_number(file), _WRITE) for file in wlist]
+    files = [(_number(file), READ) for file in rlist] + [(_number(file), _WRITE) for file in wlist]
     wait_for(me, files + [(_number(file), select.POLLPRI) for file in xlist], "select", timeout)
     return raw.select(rlist, wlist, xlist, 0)
 

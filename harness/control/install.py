@@ -16,7 +16,7 @@ import threading
 import time
 from typing import Any
 
-from . import clock, collector, files, threads
+from . import clock, collector, files, sockets, threads
 from .forks import fork, wait
 from .locks import CoopLock, CoopRLock
 
@@ -32,6 +32,7 @@ _TABLE: list[tuple[Any, str, Any]] = [
     (threading, "RLock", CoopRLock),
     (threading, "_start_new_thread", threads.start_new_thread),
     (threading, "_start_joinable_thread", threads.start_joinable_thread),
+    (threading.Thread, "__hash__", threads.stable_hash),
     (threading.Thread, "join", threads.join),
     (threading.Thread, "is_alive", threads.is_alive),
     (threading, "_time", clock.monotonic),
@@ -48,6 +49,7 @@ _TABLE: list[tuple[Any, str, Any]] = [
     (os, "waitid", wait.waitid),
     (os, "waitpid", wait.waitpid),
     *files.TABLE,
+    *sockets.TABLE,
     (gc, "enable", collector.enable),
     (gc, "disable", collector.disable),
     (gc, "isenabled", collector.isenabled),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -73,6 +74,15 @@ def _record(thread: threading.Thread) -> Managed | None:
     if control is None:
         return None
     return next((other for other in control.threads if other.thread is thread), None)
+
+
+_born = itertools.count()
+
+
+def stable_hash(self: threading.Thread) -> int:
+    """By birth, not by address: a pool joins its threads in the order of a set."""
+    born: int = vars(self).setdefault("_harness_born", next(_born))
+    return born
 
 
 def join(self: threading.Thread, timeout: float | None = None) -> None:
