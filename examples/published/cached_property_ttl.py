@@ -1,39 +1,53 @@
 """``threaded_cached_property_with_ttl`` of cached-property: each is made once, whoever asks. Repaired in 1.2.0.
 
-Up to 1.1.0 all properties of an object share a dictionary, and each has its own lock.
+Up to 1.1.0 all properties of an object share a dictionary, made at the first use, and each has its own lock. Between the look
+and the store the interpreter gives up no GIL: only ``--mode free`` comes between.
 """
 
-import threading
-
-from cached_property import threaded_cached_property_with_ttl
+from harness import Scenario
 
 
 class Report:
+    """Counts how often each property is made."""
+
     def __init__(self) -> None:
         self.made: list[str] = []
 
-    @threaded_cached_property_with_ttl(ttl=3600)
-    def head(self) -> str:
+
+def prepare() -> None:
+    from cached_property import threaded_cached_property_with_ttl
+
+    def head(self: Report) -> str:
         self.made.append("head")
         return "head"
 
-    @threaded_cached_property_with_ttl(ttl=3600)
-    def body(self) -> str:
+    def body(self: Report) -> str:
         self.made.append("body")
         return "body"
 
-
-def show(report: Report, names: list[str]) -> None:
-    for name in names:
-        getattr(report, name)
+    for function in (head, body):
+        setattr(Report, function.__name__, threaded_cached_property_with_ttl(ttl=3600)(function))
 
 
-if __name__ == "__main__":
-    report = Report()
-    threads = [threading.Thread(target=show, args=(report, [name])) for name in ("head", "body")]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    show(report, ["head", "body"])
+def shows_head(report: Report) -> None:
+    report.head  # noqa: B018
+
+
+def shows_body(report: Report) -> None:
+    report.body  # noqa: B018
+
+
+def check(report: Report, results: list[object]) -> None:
+    shows_head(report)
+    shows_body(report)
     assert sorted(report.made) == ["body", "head"], report.made
+
+
+cached_property_ttl = Scenario(
+    bodies=[shows_head, shows_body],
+    setup=lambda axes: Report(),
+    prepare=prepare,
+    check=check,
+    threads=(2, 2),
+    fine=["cached_property"],
+)
