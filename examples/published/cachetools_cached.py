@@ -1,7 +1,6 @@
 """``@cached`` with a lock, of cachetools: two threads that miss at the same time must get one object. Repaired in 4.2.0."""
 
 import threading
-from concurrent.futures import ThreadPoolExecutor
 
 from cachetools import LRUCache, cached
 
@@ -16,7 +15,17 @@ def connect(host: str) -> Connection:
     return Connection(host)
 
 
+def keep() -> None:
+    connections.append(connect("localhost"))
+
+
+connections: list[Connection] = []
+
 if __name__ == "__main__":
-    with ThreadPoolExecutor(2) as pool:
-        one, other = pool.submit(connect, "localhost"), pool.submit(connect, "localhost")
-    assert one.result() is other.result(), "two connections to one host"
+    threads = [threading.Thread(target=keep) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    one, other = connections
+    assert one is other, "two connections to one host"

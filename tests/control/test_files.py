@@ -50,7 +50,8 @@ def to_thread(add: Any) -> None:
     asyncio.run(main())
 
 
-STARTS = "block:asyncio.base_events.BaseEventLoop.run_in_executor"
+CLASS = "BaseEventLoop." if sys.version_info >= (3, 11) else ""  # code has no qualified name before
+STARTS = f"block:asyncio.base_events.{CLASS}run_in_executor"
 CASES = [
     (pooled, [at("T0.1", "marker:between", "T0.2")]),
     (to_thread, [at("T0.1", "marker:between", "T0"), at("T0", STARTS, "T0.2", 2)]),  # which starts the second thread
