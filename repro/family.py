@@ -19,6 +19,7 @@ FILES = {
     "fullgraph.": "test_call_scope",
     "isolate.": "test_call_scope",
     "lock.": "test_lock",
+    "fork.": "test_fork",
     "export.": "test_export",
 }
 

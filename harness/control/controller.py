@@ -10,11 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from . import active, collect, raw
+from . import active, collect, files, raw
 from .actions import Action, Asked, Collect, Decider, HandOver
 from .blocked import WaitReport, describe, in_c
 from .blocked.look import look
 from .dummy import forget_dummy
+from .forks import Account
+from .forks import child as forked_child
 from .frames import Frames
 from .isolate import Isolation
 from .made import Made
@@ -23,6 +25,10 @@ from .managed import Gate, Managed, Status, ThreadGate
 
 class Abandoned(BaseException):
     """Unwinds a parked thread when its run is over (runs within one process only)."""
+
+
+#: A time-out that expires only after all others.
+NEVER = float("inf")
 
 
 class Switch:
@@ -60,6 +66,12 @@ class Controller:
         #: ids of locks with which threading starts and ends threads; that two threads use them is no news
         self.plumbing: set[int] = set()
         self.made = Made()
+        #: those that wait for a file
+        self.on_files: list[Managed] = []
+        self.account = Account()
+        #: in a forked child: its name, and which locks were in use at the fork
+        self.forked: str | None = None
+        self.locks_at_fork: frozenset[int] = frozenset()
         self.threads: list[Managed] = []
         self.by_name: dict[str, Managed] = {}
         self.by_ident: dict[int, Managed] = {}
@@ -113,10 +125,12 @@ class Controller:
             active.controller = None
 
     def watch(self) -> None:
-        """Return when the run is over; meanwhile see whether the running thread is blocked in C."""
+        """Return when the run is over, its forked children too; meanwhile see whether the running thread is blocked in C."""
         looks = in_c.Looks()
         while not self._done.acquire(True, 0.05):
             look(self, looks)
+        self.account.close()
+        self.deadlock += self.account.deadlocked()
 
     def child_of(self, parent: Managed) -> Managed:
         """A record for a thread that ``parent`` starts, or that C code starts in its place."""
@@ -159,6 +173,8 @@ class Controller:
         """``me`` has passed point ``key``; what is asked for here happens at the next place."""
         if self.current is not me:
             self.rejoin(me)
+        if self.on_files:
+            files.look(self)
         n = me.counts[key] = me.counts.get(key, 0) + 1
         self.log.append((me.index, key, me.places))
         if me.pending:  # those of the same point, and no place in between, can't be had any more
@@ -218,11 +234,17 @@ class Controller:
         """Remember who uses which lock: only locks used by two threads make lock points worth a hand-over."""
         if id(lock) in self.plumbing:
             return
+        if self.forked is not None:
+            forked_child.uses(self, lock, me)
+            return
         users, keys, _ = self.lock_use.setdefault(id(lock), (set(), set(), lock))
         users.add(me.root)
         keys.add(key)
 
     def contended(self) -> set[str]:
+        for lock, root in self.account.used:
+            if lock in self.lock_use:
+                self.lock_use[lock][0].add(root)
         return {key for users, keys, _ in self.lock_use.values() if len(users) > 1 for key in keys}
 
     # ---------------------------------------------------------------- the baton
@@ -248,7 +270,7 @@ class Controller:
             self.rejoin(me)
         me.status, me.waiting, me.where, me.blocked_name = Status.BLOCKED, what, where, name
         me.deadline = None if timeout is None else self.clock + max(timeout, 0.0)
-        self.timed = self.timed or timeout is not None
+        self.timed = self.timed or timeout not in (None, NEVER)
         me.expired = False
         to = self._next(me, "block:" + name)
         if to is None:
@@ -266,6 +288,14 @@ class Controller:
             if other.waiting is what and other.status is Status.BLOCKED:
                 other.status, other.waiting = Status.READY, None
 
+    def _runnable(self) -> list[Managed]:
+        if self.on_files:
+            files.look(self)
+        ready = [other for other in self.threads if other.status is Status.READY]
+        if not ready and self.on_files and files.wait(self):
+            return self._runnable()
+        return ready
+
     def _next(self, me: Managed, key: str) -> Managed | None:
         n = me.counts[key] = me.counts.get(key, 0) + 1
         self.log.append((me.index, key, me.places))
@@ -278,7 +308,7 @@ class Controller:
                     return target
             self.void.append(item)
         me.pending = []
-        ready = [other for other in self.threads if other.status is Status.READY]
+        ready = self._runnable()
         if ready:
             me.muted = True
             try:
@@ -292,12 +322,15 @@ class Controller:
         if timed:
             to = min(timed, key=lambda other: (other.deadline, other.index))
             assert to.deadline is not None
-            self.clock = max(self.clock, to.deadline)
+            if to.deadline < NEVER:
+                self.clock = max(self.clock, to.deadline)
             to.expired, to.status = True, Status.READY
             return to
         return None
 
     def end(self, me: Managed) -> None:
+        if self.forked is not None and me is self.threads[0]:
+            forked_child.leave(self, me)
         me.status = Status.ENDED
         self.by_ident.pop(me.ident, None)  # what the thread still finalizes as it goes is outside the run
         self.wake(me)
@@ -320,6 +353,8 @@ class Controller:
 
     def stop_deadlocked(self) -> None:
         self.deadlock = [describe(other) for other in self.threads if other.status is not Status.ENDED]
+        if self.forked is not None:
+            forked_child.deadlocked(self)
         self._finish()
 
     def rejoin(self, me: Managed) -> None:

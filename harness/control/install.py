@@ -10,12 +10,14 @@ import _thread
 import functools
 import gc
 import logging
+import os
 import queue
 import threading
 import time
 from typing import Any
 
-from . import clock, collector, threads
+from . import clock, collector, files, sockets, threads
+from .forks import fork, wait
 from .locks import CoopLock, CoopRLock
 
 #: (where, name, replacement); a name that this Python lacks is left alone.
@@ -30,6 +32,7 @@ _TABLE: list[tuple[Any, str, Any]] = [
     (threading, "RLock", CoopRLock),
     (threading, "_start_new_thread", threads.start_new_thread),
     (threading, "_start_joinable_thread", threads.start_joinable_thread),
+    (threading.Thread, "__hash__", threads.stable_hash),
     (threading.Thread, "join", threads.join),
     (threading.Thread, "is_alive", threads.is_alive),
     (threading, "_time", clock.monotonic),
@@ -38,6 +41,15 @@ _TABLE: list[tuple[Any, str, Any]] = [
     (queue, "time", clock.monotonic),
     (time, "monotonic", clock.monotonic),
     (time, "sleep", clock.sleep),
+    (os, "fork", fork.fork),
+    (os, "forkpty", fork.forkpty),
+    (os, "wait", wait.wait),
+    (os, "wait3", wait.wait3),
+    (os, "wait4", wait.wait4),
+    (os, "waitid", wait.waitid),
+    (os, "waitpid", wait.waitpid),
+    *files.TABLE,
+    *sockets.TABLE,
     (gc, "enable", collector.enable),
     (gc, "disable", collector.disable),
     (gc, "isenabled", collector.isenabled),

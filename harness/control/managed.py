@@ -18,6 +18,7 @@ class Status(Enum):
     BLOCKED = "blocked"  # waits for something another thread must do
     IN_C = "blocked in C"  # waits where we cannot see; comes back by itself
     ENDED = "ended"
+    ELSEWHERE = "left in the parent"  # in a forked child: a thread that did not fork
 
 
 class Gate(Protocol):
@@ -65,6 +66,7 @@ class Managed:
         "error",
         "error_at",
         "expired",
+        "forks",
         "gate",
         "ident",
         "index",
@@ -102,6 +104,7 @@ class Managed:
         self.armed: Any = None
         self.pending: list[Asked] = []
         self.born_count = 0
+        self.forks = 0
         self.borrowed: list[Any] = []
         self.adopted = False
         self.body: Callable[[], Any] | None = None

@@ -4,6 +4,8 @@ The controller itself stands on these alone: were it to use a cooperative lock, 
 """
 
 import _thread
+import os
+import select as _select
 import sys
 import time
 
@@ -16,3 +18,7 @@ get_native_id = _thread.get_native_id
 sleep = time.sleep
 monotonic = time.monotonic
 current_frames = sys._current_frames
+fork, forkpty = os.fork, os.forkpty
+wait, wait3, wait4 = os.wait, os.wait3, os.wait4
+waitid, waitpid = os.waitid, os.waitpid
+read, select = os.read, _select.select

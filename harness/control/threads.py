@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -75,12 +76,23 @@ def _record(thread: threading.Thread) -> Managed | None:
     return next((other for other in control.threads if other.thread is thread), None)
 
 
+_born = itertools.count()
+
+
+def stable_hash(self: threading.Thread) -> int:
+    """By birth, not by address: a pool joins its threads in the order of a set."""
+    born: int = vars(self).setdefault("_harness_born", next(_born))
+    return born
+
+
 def join(self: threading.Thread, timeout: float | None = None) -> None:
     me, other = active.managed(), _record(self)
     if me is not None and other is not None and other is not me:
         while other.status is not Status.ENDED:
             if not me.controller.block(me, other, "Thread.join", "Thread.join", timeout):
                 return
+        while _is_alive(self):  # a moment more, in C; to sleep on its lock would look like a thread that is blocked there
+            raw.sleep(0.0002)
     _join(self, timeout)
 
 

@@ -14,6 +14,7 @@ from contextlib import ExitStack
 from harness.control import active, collector, raw
 from harness.control.attach import attach, detach
 from harness.control.controller import Controller
+from harness.control.forks.child import status_of
 from harness.control.frames import Frames
 from harness.control.isolate import Isolation
 from harness.control.sparse import Sparse
@@ -21,7 +22,7 @@ from harness.errors import UserError
 from harness.oracles.leaked import leaks
 from harness.oracles.unraisable import reported
 from harness.run import wire
-from harness.run.execute import deadlock_finding, decider_of, report_of, teller
+from harness.run.execute import deadlock_finding, decider_of, of_children, report_of, teller
 from harness.run.job import Job
 from harness.run.observe import Observer
 from harness.run.outcome import Finding, of_error
@@ -43,6 +44,7 @@ class Run:
         self.before: dict[str, str] = {}
         self.stack = ExitStack()
         self.began = raw.monotonic()
+        self.pid = os.getpid()
 
     def begin(self, world: ProgramWorld) -> None:
         """Control from here on; nothing for a run on plain threads. Raises what a fix raises."""
@@ -84,6 +86,8 @@ class Run:
     def end(self, error: BaseException | None) -> None:
         """The program's main code has ended, with ``error`` or without. Never returns."""
         me = active.managed()
+        if me is None and os.getpid() != self.pid:  # a child of a run on plain threads
+            os._exit(status_of(error))
         try:
             for finish in (_threads, atexit._run_exitfuncs):
                 finish()
@@ -93,6 +97,8 @@ class Run:
         if me is None:
             self._report()
             os._exit(0)
+        if me.controller.forked is not None:
+            me.error = error  # of a child that came to the program's end: its status
         detach(me)
         me.gate.wait()  # the watching thread reports, and ends the process
 
@@ -112,6 +118,7 @@ class Run:
         for me in control.threads:
             if me.error is not None and not isinstance(me.error, SystemExit):
                 findings.append(of_error(me.error, me.name, me.error_at))
+        findings += of_children(control)
         if self.before and not control.deadlock:
             findings += leaks(self.before, snapshot(self.world.table.save_restore), at)
         if self.control is not None and not self.job.plain and isinstance(self.decider, Sparse):

@@ -44,7 +44,7 @@ def settle(parent: int, noise_fd: int, seconds: float) -> None:
 def main(world: World, job: Job, parent: int, report_fd: int, noise_fd: int, ready: Ready | None) -> None:
     """Never returns."""
     settle(parent, noise_fd, world.scenario.seconds)
-    status = 0
+    status, own = 0, os.getpid()
 
     def tell(message: dict[str, Any]) -> None:
         wire.write(report_fd, message)
@@ -64,10 +64,14 @@ def main(world: World, job: Job, parent: int, report_fd: int, noise_fd: int, rea
             fix = world.fix(job.fix)
             report = execute(job, world.scenario, world.table, world.backend, fix, _start, tell=tell, ready=ready,
                              home=world.module)
+        if os.getpid() != own:  # a body forked where nothing was under control, and came back in the child
+            os._exit(0)
         require_plain(report["results"])
         report["rss_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         wire.write(report_fd, report)
     except BaseException as error:
+        if os.getpid() != own:
+            os._exit(1)
         plain = isinstance(error, (NotPlain, UserError))
         text = str(error) if plain else f"the set-up or a fix raised: {type(error).__name__}: {error}"
         finding = Finding("setup", text, text, stack=traceback.format_exc().splitlines()[-12:])

@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from types import ModuleType
 from typing import Any
 
@@ -16,7 +16,7 @@ from harness.control.backends import Backend
 from harness.control.controller import Controller, Switch
 from harness.control.frames import Frames
 from harness.control.isolate import Isolation
-from harness.control.managed import Managed, Status
+from harness.control.managed import Managed
 from harness.control.shield import shield
 from harness.control.sparse import Sparse
 from harness.fixes import Fix
@@ -176,7 +176,12 @@ def _of_threads(control: Controller) -> list[Finding]:
             findings.append(of_error(me.error, me.name, me.error_at))
     if control.deadlock:
         findings.append(deadlock_finding(control))
-    return findings
+    return findings + of_children(control)
+
+
+def of_children(control: Controller) -> list[Finding]:
+    """What processes that the program forked raised, or were killed by."""
+    return [replace(Finding(**item), at=len(control.log)) for item in control.account.found()]
 
 
 def deadlock_finding(control: Controller) -> Finding:
@@ -185,7 +190,7 @@ def deadlock_finding(control: Controller) -> Finding:
         for w in control.deadlock
     ]
     stack = [f"{w.thread}: {line}" for w in control.deadlock for line in w.stack]
-    names = sorted({me.blocked_name for me in control.threads if me.status is not Status.ENDED})
+    names = sorted({w.name for w in control.deadlock})
     return Finding("deadlock", "deadlock: " + " / ".join(names), "; ".join(waits), stack=stack, at=len(control.log))
 
 

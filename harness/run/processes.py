@@ -48,7 +48,7 @@ class PipeGate:
         with shield():
             reader = wire.Reader()
             while True:
-                block = os.read(self.read_fd, 1 << 16)
+                block = raw.read(self.read_fd, 1 << 16)
                 if not block:
                     os._exit(1)
                 messages = reader.feed(block)

@@ -22,6 +22,7 @@ class WaitReport:
     held_by: str
     site: str
     stack: list[str]
+    name: str = ""  # of what it waits for: the same in every run
 
 
 def stack_of(ident: int) -> list[str]:
@@ -44,4 +45,5 @@ def describe(me: Managed) -> WaitReport:
         held_by=holder() if holder is not None else "",
         site=me.where,
         stack=stack_of(me.ident),
+        name=me.blocked_name,
     )

@@ -6,7 +6,7 @@ from types import TracebackType
 from typing import Any
 
 from .. import active, raw
-from ..managed import Managed
+from ..managed import Managed, Status
 from . import site
 
 
@@ -32,7 +32,8 @@ class CoopLock:
             return ""
         if self.owner is None:
             return "a thread outside the run"
-        return f"{self.owner.name}, taken at {self.taken_at}"
+        gone = ", which does not exist there" if self.owner.status is Status.ELSEWHERE else ""
+        return f"{self.owner.name}{gone}, taken at {self.taken_at}"
 
     # -- the lock's own face
     def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
