@@ -19,7 +19,7 @@ from harness.scenario.load import load
 from harness.scenario.validate import require_modules
 from harness.states import Table, scan
 from harness.states.scan import modules_of
-from harness.states.values import there_is
+from harness.states.values import remember, there_is
 
 
 class World:
@@ -56,6 +56,7 @@ class World:
             from . import warm
 
             warm.hide_from_dynamo()
+            remember(self.table.files.values())
 
     def _fine(self) -> list[ModuleType]:
         import importlib

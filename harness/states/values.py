@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from dataclasses import fields, is_dataclass
 from typing import Any
 
@@ -13,11 +14,21 @@ _PLAIN = (bool, int, float, str, bytes, type(None))
 UNSET: Any = type("Unset", (), {})()
 
 
+_homes: dict[str, Any] = {}
+
+
+def remember(modules: Iterable[str]) -> None:
+    """From now on these are looked into, whatever stands in their places in ``sys.modules``: a function keeps the module that
+    it was defined in."""
+    _homes.update((name, sys.modules[name]) for name in modules if name in sys.modules)
+
+
 def _owner(state: str) -> tuple[Any, str]:
     """The module or class that has it, and its name there. Raises LookupError where there is no such owner."""
     parts = state.split(".")
     for cut in range(len(parts) - 1, 0, -1):
-        owner: Any = sys.modules.get(".".join(parts[:cut]))
+        name = ".".join(parts[:cut])
+        owner: Any = _homes.get(name) or sys.modules.get(name)
         if owner is None:
             continue
         for part in parts[cut:-1]:
