@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from harness.errors import UserError
+from harness.explain import Cause
 from harness.fixes import Fix
 from harness.run.job import Job
 from harness.run.report import Report
@@ -14,7 +15,7 @@ from harness.search import Exploration, Runner, explore
 from harness.search.certify import holds, negative
 from harness.search.reduce import reduce
 
-from .why import why_fails, why_holds
+from .why import cause_of, why_fails, why_holds
 
 #: Outcomes that are damage without an error: a fix under which only these are left masks the failure.
 _SILENT = frozenset({"wrong value", "graph changed", "state leaked", "not compiled"})
@@ -29,6 +30,13 @@ class Control:
 
     explored: Exploration
     failing: list[tuple[Schedule, Report]] = field(default_factory=list)
+    _causes: list[Cause | None] = field(default_factory=list)
+
+    def cause(self, runner: Runner) -> Cause | None:
+        """Of the first that fails; found once, however many fixes are held against it."""
+        if not self._causes:
+            self._causes.append(cause_of(runner, self.failing[0][0])[1])
+        return self._causes[0]
 
     @property
     def schedules(self) -> int:
@@ -138,7 +146,7 @@ def _judge(
         return Verdict("none", "untested", total, points, "nothing fails here", negative(found).says)
     certificate = holds(len(control.failing), 0, found)
     verdict = "holds" if certificate.certain else "untested"
-    why = why_holds(without, runner, fix, control.failing[0][0]) if control.failing else certificate.says
+    why = why_holds(control.cause(without), runner, fix, control.failing[0][0]) if control.failing else certificate.says
     astray = sum(bool(report.unused) for report in reports)
     says = certificate.says + (f"; {astray} of {len(reports)} passed without meeting all their points" if astray else "")
     return Verdict(fix.name, verdict, total, points, why, says)

@@ -59,9 +59,8 @@ def why_fails(runner: Runner, fix: Fix, schedule: Schedule) -> str:
     return f"{report.signature}: {sentence(cause, report)}"
 
 
-def why_holds(without: Runner, runner: Runner, fix: Fix, schedule: Schedule) -> str:
-    """``without`` runs the schedule as it failed, ``runner`` as it passes."""
-    _, cause = cause_of(without, schedule)
+def why_holds(cause: Cause | None, runner: Runner, fix: Fix, schedule: Schedule) -> str:
+    """``cause``: of the failure without the fix; ``runner`` runs the schedule as it passes."""
     fixed = _record(runner, schedule, fix.in_runs)
     if fix.processes:
         return _processes_apart(fixed)
