@@ -72,6 +72,8 @@ def why_holds(cause: Cause | None, runner: Runner, fix: Fix, schedule: Schedule)
         return f"{reader} no longer reads {state}, so that what {writer} wrote does not reach it"
     if fixed.void:
         return f"the hand-over that let {reader} read {state} in between is impossible now"
+    if reads[0]["value"] == cause.read["value"]:
+        return f"{reader} still reads {state} as {reads[0]['value']}, and goes on with that"
     return f"{reader} reads {state} as {reads[0]['value']}, not {cause.read['value']}"
 
 

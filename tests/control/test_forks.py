@@ -237,5 +237,6 @@ def test_multiprocessing(inline: Inline) -> None:
         process.join()
         return process.exitcode
 
-    assert inline.run([holds, starts], make=lock).results == [None, 0]
+    report = inline.run([holds, starts], make=lock)
+    assert (report.findings, report.results) == ([], [None, 0])
     assert within(inline, starts).outcome == "deadlock"

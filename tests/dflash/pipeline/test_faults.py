@@ -34,7 +34,7 @@ def fails(trainer: ThreadedTrainer, error: type[BaseException] = UserError) -> s
     before = threading.active_count()
     with pytest.raises(error) as caught:
         trainer.run()
-    assert threading.active_count() == before
+    assert threading.active_count() <= before  # one of another test may have ended meanwhile
     assert "\n" not in str(caught.value)
     return str(caught.value)
 
