@@ -137,10 +137,14 @@ def _one(
 def _several(options: argparse.Namespace, fixes: list[Fix]) -> int:
     if (options.threads or options.axis) and (len(options.scenario) > 1 or options.scenario == ["all"]):
         raise UserError("--threads and --axis: for one scenario")
+    if any(name.startswith("race") and "," in name for name in options.scenario):
+        raise UserError("a token is checked by itself, on one release; its scenario can be in a table")
     if options.json and options.format:
         raise UserError("--json is a format of its own: leave out --format")
     cases = _all() if options.scenario == ["all"] else [Case(name) for name in options.scenario]
     releases = list(dict.fromkeys(filter(None, options.torch.replace(" ", "").split(",")))) or [""]
+    if options.torch and releases == [""]:
+        raise UserError(f"--torch {options.torch!r}: releases, with commas between them (2.12.1,2.15.0)")
     for options.torch in releases:  # before the first hour: is each there?
         python = shared.interpreter(options)
     found = []

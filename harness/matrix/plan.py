@@ -83,4 +83,4 @@ def table_of(path: Path | None) -> list[Expectation]:
     except OSError as error:
         raise UserError(f"{path}: {error.strerror}") from None
     except (TableError, UnicodeDecodeError) as error:
-        raise UserError(f"{path}: {error}") from None
+        raise UserError(f"{path}: {str(error).removeprefix(path.name + ': ')}") from None

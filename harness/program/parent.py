@@ -25,6 +25,7 @@ from harness.control import active
 from harness.errors import CannotTest, NeedsRestart, UserError
 from harness.run import wire
 from harness.run.child import settle
+from harness.run.death import children, kill_children
 from harness.run.job import Job
 from harness.run.outcome import text_of
 from harness.run.warm import assert_single_threaded
@@ -117,6 +118,7 @@ def _serve_at_first_thread(
             assert_single(command)
         except (UserError, CannotTest) as error:
             refuse(client, error)
+            kill_children()
             os._exit(0)
         try:
             serve(_Server(client, world), world.about(), parent)
@@ -157,13 +159,15 @@ def carried_out(program: Callable[[], None], at_first_thread: Callable[[], None]
 
 
 def assert_single(command: Command) -> None:
-    """Raises NeedsRestart where C code has started threads: they would be missing in a fork."""
+    """Raises NeedsRestart where C code has started threads, or the program processes: they would be missing in a fork."""
     try:
         assert_single_threaded("the program")
     except UserError:
         raise NeedsRestart(
             f"{command.line}: C code has started threads before the program starts its first; use --restart"
         ) from None
+    if children():  # a fork is not their parent, and cannot wait for them
+        raise NeedsRestart(f"{command.line}: it has started processes before it starts its first thread; use --restart")
 
 
 def nothing_started(command: Command, error: BaseException | None) -> CannotTest | UserError:

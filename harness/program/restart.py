@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import faulthandler
 import os
+import select
+import signal
 import socket
 from collections.abc import Callable
 from typing import Any
@@ -50,20 +53,35 @@ def _seen(command: Command, make: Callable[[], ProgramWorld], program: Callable[
     pid = os.fork()
     if pid == 0:
         try:
+            os.setpgid(0, 0)
             _rehearse(command, make, program, write_fd)
         finally:
             os._exit(1)
     os.close(write_fd)
-    reader, messages = wire.Reader(), []
-    while block := os.read(read_fd, 1 << 18):
-        messages += reader.feed(block)
+    messages = _first_words(read_fd, pid)
     os.close(read_fd)
     os.waitpid(pid, 0)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(pid, signal.SIGKILL)  # processes that the program had started by then
     if not messages:
         raise CannotTest(f"{command.line}: it ended without a word before it started a thread")
     if "error" in messages[0]:
         raise {"UserError": UserError}.get(messages[0]["kind"], CannotTest)(messages[0]["error"])
     return messages[0]["about"]
+
+
+def _first_words(read_fd: int, pid: int) -> list[dict[str, Any]]:
+    """Not until the pipe is closed: a process that the program has started keeps it open."""
+    reader, messages = wire.Reader(), list[dict[str, Any]]()
+    while not messages:
+        if select.select([read_fd], [], [], 0.2)[0]:
+            block = os.read(read_fd, 1 << 18)
+            if not block:
+                break
+            messages += reader.feed(block)
+        elif os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None:
+            break
+    return messages
 
 
 def _rehearse(command: Command, make: Callable[[], ProgramWorld], program: Callable[[], None], write_fd: int) -> None:

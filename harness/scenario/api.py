@@ -143,6 +143,8 @@ class Scenario:
         if not isinstance(self.seconds, (int, float)) or not 0.01 <= self.seconds <= 1e6:
             raise ValueError(f"seconds={self.seconds!r}: a number from 0.01 to a million")
         if isinstance(self.sequential, Mapping):
+            if not self.sequential:
+                raise ValueError("sequential: values of which axes?")
             for name, value in self.sequential.items():
                 if value not in self.axes.get(name, ()):
                     raise ValueError(f"sequential: {name}={value!r} is no value of an axis")

@@ -60,6 +60,11 @@ def _cost(ratio: float | None) -> Cell:
 
 def _notes(heads: Sequence[str], cases: Sequence[Judged], costs: Mapping[str, float]) -> tuple[str, ...]:
     notes = [f"{head}: without a fix {case.failing} of {case.schedules} schedules fail" for head, case in zip(heads, cases, strict=True)]
+    notes += [
+        f"{head}: {verdict.fix}: {verdict.why}"
+        for head, case in zip(heads, cases, strict=True) for verdict in case.rows
+        if verdict.verdict == "untested" and not verdict.schedules
+    ]  # fmt: skip
     if costs:
         notes.append("cost: how much longer a warm compiled call of a tiny function takes (backend eager), measured here")
     return tuple(notes)

@@ -255,6 +255,11 @@ def test_what_set_up_makes_of_the_axis_is_no_difference(tmp_path: Path) -> None:
     assert not kinds(search(tmp_path, AXES.format(returned="True")))
 
 
+def test_no_axis_at_all() -> None:
+    with pytest.raises(ValueError, match="values of which axes"):
+        Scenario([len], sequential={})
+
+
 def test_an_axis_that_is_none() -> None:
     with pytest.raises(ValueError, match="where='near' is no value of an axis"):
         Scenario([len], axes={"where": ["far", "here"]}, sequential={"where": "near"})

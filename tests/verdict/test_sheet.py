@@ -104,6 +104,8 @@ def test_a_table_over_releases(capsys, tmp_path: Path) -> None:
         ([SAFE, "--json", "--format", "html"], "leave out --format"),
         (["--format", "html"], "for the table of several"),
         (["--fresh"], "of one nothing is kept"),
+        ([SAFE, "race1,s,threads=2,000000"], "a token is checked by itself"),
+        (["--torch", ","], "with commas between them"),
         ([SAFE, "--output", "/nowhere/x.html", "--fix", "none", "--budget", "3"], "/nowhere/x.html"),
     ],
 )
