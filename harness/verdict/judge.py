@@ -155,10 +155,10 @@ def _judge(
 def fallen(
     runner: Runner, fix: Fix, verdict: str, failing: tuple[Schedule, Report], runs: int, points: int, share: str, base: Schedule,
 ) -> Verdict:
-    """What a failing run under the fix makes of it. A run that did not end counts only where it does not end again."""
+    """What a failing run under the fix makes of it. It counts only where it fails again."""
     schedule, report = failing
-    if report.outcome == "hang" and not runner.wait(runner.start(Job(schedule, fix.in_runs))).failed:
-        why = f"{report.message}; run again it ends: the machine was too busy, or the program is not decided by the schedule"
+    if not runner.wait(runner.start(Job(schedule, fix.in_runs))).failed:
+        why = f"{report.message}; run again it passes: the machine was too busy, or the program is not decided by the schedule"
         return Verdict(fix.name, "untested", runs, points, why, f"{share} schedules failed, once")
     schedule, _, _ = reduce(runner, *failing, fix=fix.in_runs, held=base.axes)
     return Verdict(

@@ -137,30 +137,33 @@ def test_a_deadlock_names_both_sides(verdict_of):
 
 
 class _TooBusy:
-    """A runner on which the first run that is asked for ends too late."""
+    """A runner on which a run failed, and those that are asked for now do as ``ended`` says."""
 
     jobs, restored, fewest, bodies = 1, frozenset(), 2, 2
 
-    def __init__(self, ended):
-        self.ended, self.made = ended, 0
+    def __init__(self, outcome, ended):
+        self.outcome, self.ended, self.made = outcome, ended, 0
 
     def start(self, job):
         self.made += 1
         return self.made
 
     def wait(self, number):
-        return Report(outcome="ok" if self.ended else "hang", signature="" if self.ended else "hang", threads=["T0", "T1"])
+        outcome, signature = ("ok", "") if self.ended else (self.outcome, self.outcome)
+        return Report(outcome=outcome, signature=signature, threads=["T0", "T1"])
 
     def map(self, jobs):
         return ((job, self.wait(0)) for job in jobs)
 
 
+@pytest.mark.parametrize("outcome", ["hang", "deadlock", "crash"])
 @pytest.mark.parametrize(("ended", "verdict"), [(True, "untested"), (False, "fails")])
-def test_a_hang_counts_when_it_is_there_again(ended, verdict):
-    hang = Report(outcome="hang", signature="hang", message="no end after 60 s", threads=["T0", "T1"])
-    found = fallen(_TooBusy(ended), find_fix("none"), "fails", (Schedule("s", 2), hang), 9, 20, "1 of 9", Schedule("s", 2))
+def test_a_failure_counts_when_it_is_there_again(outcome, ended, verdict):
+    seen = Report(outcome=outcome, signature=outcome, message="no end after 60 s", threads=["T0", "T1"])
+    runner = _TooBusy(outcome, ended)
+    found = fallen(runner, find_fix("none"), "fails", (Schedule("s", 2), seen), 9, 20, "1 of 9", Schedule("s", 2))
     assert found.verdict == verdict, found.why
-    assert ("run again it ends" in found.why) == ended
+    assert ("run again it passes" in found.why) == ended
 
 
 @pytest.mark.parametrize("name", ["not_a_function", "nothing"])
