@@ -9,7 +9,6 @@ import selectors
 import socket
 import sys
 import threading
-import time
 from multiprocessing.pool import ThreadPool
 from typing import Any
 
@@ -150,7 +149,6 @@ def test_ready_where_it_was_written_and_not_before(inline: Inline) -> None:
 def test_another_process_writes(inline: Inline) -> None:
     def reads(pipe: Any) -> int:
         if (pid := os.fork()) == 0:
-            time.sleep(0.0)
             os.write(pipe[1], b"child")
             os._exit(0)
         found = os.read(pipe[0], 9)
