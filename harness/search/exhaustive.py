@@ -142,21 +142,20 @@ class Exhaustive:
         if self._hot:
             return self._hot.popleft()
         for preemptions, queue in enumerate(self._queues):
-            if preemptions and not queue:
-                self._refill(preemptions)
-            while queue:
+            while queue or (preemptions and self._refill(preemptions)):
                 new = self._proposal(heappop(queue))
                 if new.key not in self._proposed:
                     self._proposed.add(new.key)
                     return new
         return None
 
-    def _refill(self, preemptions: int) -> None:
+    def _refill(self, preemptions: int) -> bool:
         """All runs without a preemption at once, so that none waits for another's thousands; of others one after the other."""
         queue, waiting = self._queues[preemptions], self._unexpanded[preemptions - 1]
         while waiting and (preemptions == 1 or not queue):
             for successor in self._successors(waiting.popleft()):
                 heappush(queue, successor)
+        return bool(queue)
 
     def complete(self) -> int:
         """The largest number of preemptions for which every schedule there is has been run."""
