@@ -22,6 +22,7 @@ from harness.table import Table, as_json, html, markdown, text
 from harness.verdict import kept
 from harness.verdict.case import Case, Judged, fixes_for, judged
 from harness.verdict.cost import costs
+from harness.verdict.judge import Verdict
 from harness.verdict.sheet import sheet
 
 from . import options as shared
@@ -49,16 +50,16 @@ def run(options: argparse.Namespace) -> int:
         return _several(options, fixes)
     if options.format or options.output:
         raise UserError("--format and --output are for the table of several scenarios or releases")
-    options.scenario = options.scenario[0]
     if options.fresh:
         raise UserError("--fresh is for the table of several scenarios or releases; of one nothing is kept")
-    found = _one(options, fixes, told=(lambda so_far: None) if options.json else _tell)
+    case, known = _asked(options.scenario[0])
+    found = _one(options, fixes, case, known, told=(lambda so_far: None) if options.json else _tell)
     if options.json:
         shared.emit(
             {
-                "scenario": options.scenario,
+                "scenario": case.scenario,
                 "torch": found.torch,
-                "control": {"schedules": found.schedules, "failing": found.failing},
+                "control": {"schedules": found.schedules, "failing": found.failing, "remark": found.remark},
                 "rows": [
                     {
                         "fix": row.fix, "verdict": row.verdict, "schedules": row.schedules, "points": row.points,
@@ -90,58 +91,72 @@ def _how(fix: str) -> str:
     return " (there: --torch VERSION)" if find_fix(fix).elsewhere else f" --fix {fix}"
 
 
+def _asked(name: str) -> tuple[Case, Schedule | None]:
+    """What a word of the command line says: a scenario, or a schedule of one."""
+    if name.startswith("race") and "," in name:
+        known = shared.schedule_from(name)
+        return Case(known.scenario, known.axes), known
+    return Case(name), None
+
+
 def _one(
-    options: argparse.Namespace, fixes: list[Fix], case: Case | None = None, told: Callable[[Judged], None] = lambda so_far: None
-) -> Judged:
-    """``case``: of a table, whose answers are kept. Otherwise what the options say."""
-    known = None
-    if case is not None:
-        options.scenario = case.scenario
-    elif options.scenario.startswith("race") and "," in options.scenario:
-        known = shared.schedule_from(options.scenario)
-        options.scenario = known.scenario
-        if options.mode is not None and (options.mode == "free") != known.free:
-            raise UserError("--mode: the token says otherwise")
+    options: argparse.Namespace, fixes: list[Fix], case: Case, known: Schedule | None, *, keep: bool = False,
+    told: Callable[[Judged], None] = lambda so_far: None,
+) -> Judged:  # fmt: skip
+    """``keep``: answers, as they come, and those that are there are not asked for again."""
+    if known is not None and options.mode is not None and (options.mode == "free") != known.free:
+        raise UserError("--mode: the token says otherwise")
     free = known.free if known else options.mode == "free"
     names = [fix.name for fix in fixes]
-    with Launcher(options.scenario, free=free, jobs=options.jobs, python=shared.interpreter(options), fixes=names) as launcher:
+    options.scenario = case.scenario
+    with Launcher(case.scenario, free=free, jobs=options.jobs, python=shared.interpreter(options), fixes=names) as launcher:
         if known is not None:
             shared.check_schedule(known, launcher)
         counts = shared.thread_counts(options, launcher)
         if len(counts) != 1:
             raise UserError("--threads: one number; a verdict is about one thread count")
         threads = known.threads if known and options.threads is None else counts[0]
-        axes = {**(case.axes if case else known.axes if known else {}), **shared.axes(options, launcher)}
-        base = Schedule(options.scenario, threads, free=free, axes=axes)
+        axes = {**case.axes, **shared.axes(options, launcher)}
+        base = Schedule(case.scenario, threads, free=free, axes=axes)
         fixes = fixes or fixes_for(bool(launcher.about["torch"]))
         how = {"budget": options.budget, "seed": options.seed}
         release = launcher.about["torch"] or options.torch  # of a scenario without torch: as asked
-        key = kept.key_of({**launcher.about, "torch": release}, base, fixes, **how)
-        if case is not None and not options.fresh and (before := kept.recall(key, base)) is not None:
+
+        def key(of: list[Fix], part: str = "") -> str:
+            return kept.key_of({**launcher.about, "torch": release}, base, of, known=known, part=part, **how)
+
+        if keep and not options.fresh and (before := kept.recall(key(fixes), base)) is not None:
             return before
-        progress = _Progress(options, str(Case(options.scenario, axes)))
+        progress = _Progress(options, str(Case(case.scenario, axes)))
 
         def tell(so_far: Judged) -> None:
             progress.end()
             told(so_far)
+            if keep and so_far.rows:
+                kept.keep_row(key([find_fix(so_far.rows[-1].fix)], "row"), so_far.rows[-1])
+
+        def earlier(fix: Fix) -> Verdict | None:
+            return kept.recall_row(key([fix], "row")) if keep and not options.fresh else None
 
         try:
-            found = replace(judged(launcher, base, fixes, known=known, progress=progress, told=tell, **how), torch=release)
+            found = judged(launcher, base, fixes, known=known, progress=progress, told=tell, before=earlier, **how)
         finally:
             progress.end()
-        if case is not None:
-            kept.keep(key, found)
+        found = replace(found, torch=release)
+        if keep:
+            kept.keep(key(fixes), found)
         return found
 
 
 def _several(options: argparse.Namespace, fixes: list[Fix]) -> int:
     if (options.threads or options.axis) and (len(options.scenario) > 1 or options.scenario == ["all"]):
         raise UserError("--threads and --axis: for one scenario")
-    if any(name.startswith("race") and "," in name for name in options.scenario):
-        raise UserError("a token is checked by itself, on one release; its scenario can be in a table")
     if options.json and options.format:
         raise UserError("--json is a format of its own: leave out --format")
-    cases = _all() if options.scenario == ["all"] else [Case(name) for name in options.scenario]
+    asked = [(case, None) for case in _all()] if options.scenario == ["all"] else [_asked(name) for name in options.scenario]
+    for case, _ in asked:
+        if sum(str(other) == str(case) for other, _ in asked) > 1:
+            raise UserError(f"{case} is named twice; a table has one column for it")
     releases = list(dict.fromkeys(filter(None, options.torch.replace(" ", "").split(",")))) or [""]
     if options.torch and releases == [""]:
         raise UserError(f"--torch {options.torch!r}: releases, with commas between them (2.12.1,2.15.0)")
@@ -149,7 +164,7 @@ def _several(options: argparse.Namespace, fixes: list[Fix]) -> int:
         python = shared.interpreter(options)
     found = []
     for options.torch in releases:
-        found += [_one(options, fixes, case) for case in cases]
+        found += [_one(options, fixes, case, known, keep=True) for case, known in asked]
     names = [row.fix for row in max(found, key=lambda case: len(case.rows)).rows]
     measured = {}
     if len(releases) == 1 and any(case.torch for case in found):

@@ -38,6 +38,7 @@ class Case:
 class Judged:
     """torch      the release of the control arm, of whose ``schedules`` ``failing`` failed
     rests_on   where none did, what that rests on
+    remark     of a schedule that was given and does not fail there
     """
 
     case: Case
@@ -46,10 +47,12 @@ class Judged:
     failing: int
     rests_on: str
     rows: list[Verdict]
+    remark: str = ""
 
     @property
     def control(self) -> str:
         says = "" if self.failing else f" ({self.rests_on})"
+        says += f"; {self.remark}" if self.remark else ""
         return f"{self.failing} failing of {self.schedules} schedules without a fix{says}"
 
 
@@ -62,18 +65,18 @@ def fixes_for(torch: bool) -> list[Fix]:
 def judged(
     launcher: Launcher, base: Schedule, fixes: Sequence[Fix], *, budget: int, seed: int = 0,
     known: Schedule | None = None, progress: Callable[[str], Progress] = lambda text: lambda found: None,
-    told: Callable[[Judged], None] = lambda so_far: None,
+    told: Callable[[Judged], None] = lambda so_far: None, before: Callable[[Fix], Verdict | None] = lambda fix: None,
 ) -> Judged:
     """``progress(what)`` is called as each part begins, and what it returns as that goes on; ``told`` after the control arm
-    and after each verdict."""
+    and after each verdict. ``before``: what was found of a fix the last time, or None."""
     control = control_arm(launcher, base, budget=budget, seed=seed, known=known, progress=progress("without a fix"))
     found = Judged(
         Case(base.scenario, base.axes), launcher.about["torch"], control.schedules, len(control.failing),
-        "" if control.failing else negative(control.explored).says, [],
+        "" if control.failing else negative(control.explored).says, [], control.remark,
     )  # fmt: skip
     told(found)
     for fix in fixes:
-        found.rows.append(_verdict(launcher, base, fix, control, budget, seed, progress))
+        found.rows.append(before(fix) or _verdict(launcher, base, fix, control, budget, seed, progress))
         told(found)
     return found
 

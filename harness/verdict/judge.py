@@ -26,10 +26,14 @@ class Control:
     """The control arm: what fails without any fix.
 
     failing  schedules that fail, each with its report
+    given    schedules that were given
+    remark   of one that was given and does not fail here
     """
 
     explored: Exploration
     failing: list[tuple[Schedule, Report]] = field(default_factory=list)
+    given: int = 0
+    remark: str = ""
     _causes: list[Cause | None] = field(default_factory=list)
 
     def cause(self, runner: Runner) -> Cause | None:
@@ -40,7 +44,7 @@ class Control:
 
     @property
     def schedules(self) -> int:
-        return self.explored.schedules
+        return self.given + self.explored.schedules
 
     @property
     def plain_passes(self) -> bool:
@@ -72,12 +76,16 @@ def control_arm(
     runner: Runner, base: Schedule, *, budget: int, seed: int = 0, known: Schedule | None = None, keep: int = 40,
     progress: Callable[[Exploration], None] | None = None,
 ) -> Control:
-    """Search without a fix; up to ``keep`` failing schedules are kept. ``known`` is tried first and must fail."""
+    """Search without a fix; up to ``keep`` failing schedules are kept, first of all ``known`` where that fails here."""
     control = Control(Exploration())
     if known is not None:
+        control.given = 1
         report = runner.wait(runner.start(Job(known)))
         if report.failed:
             control.failing.append((known, report))
+        else:
+            astray = " without meeting all its points" if report.unused else ""
+            control.remark = f"the given schedule passes here{astray}"
     enough = iter(range(keep - 1))
     control.explored = explore(
         runner, base, budget=budget, seed=seed, progress=progress,

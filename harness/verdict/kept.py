@@ -1,4 +1,4 @@
-"""Cases that were judged before, so that a table of hours goes on where it was ended.
+"""Cases that were judged before, and single verdicts of one, so that a table of hours goes on where it was ended.
 
 The answer is another one with another scenario, fix, release or search, and with another harness: all its source counts.
 """
@@ -23,7 +23,9 @@ from .judge import Verdict
 _KIND = "verdicts"
 
 
-def key_of(about: dict[str, Any], base: Schedule, fixes: Sequence[Fix], *, budget: int, seed: int) -> str:
+def key_of(
+    about: dict[str, Any], base: Schedule, fixes: Sequence[Fix], *, budget: int, seed: int, known: Schedule | None = None, part: str = ""
+) -> str:
     """``about``: what the launcher says of the scenario."""
     elsewhere = any(fix.elsewhere for fix in fixes) and about["torch"]
     return kept.key_of(
@@ -31,6 +33,7 @@ def key_of(about: dict[str, Any], base: Schedule, fixes: Sequence[Fix], *, budge
             "harness": _ours(), "scenario": about["digest"], "schedule": to_token(base), "torch": about["torch"],
             "python": about["python"], "fixes": {fix.name: kept.digest(source_of(fix.name)) for fix in fixes},
             "newest": str(max(releases_at_hand())) if elsewhere else "", "search": [budget, seed],
+            "known": to_token(known) if known else "", "part": part,
         }
     )  # fmt: skip
 
@@ -46,7 +49,7 @@ def recall(key: str, base: Schedule) -> Judged | None:
     try:
         return None if data is None else Judged(
             Case(base.scenario, base.axes), data["torch"], data["schedules"], data["failing"], data["rests_on"],
-            [Verdict(**{**row, "failing": from_token(row["failing"]) if row["failing"] else None}) for row in data["rows"]],
+            [_verdict(row) for row in data["rows"]], data["remark"],
         )  # fmt: skip
     except (TypeError, KeyError, ValueError):
         return None
@@ -54,7 +57,28 @@ def recall(key: str, base: Schedule) -> Judged | None:
 
 def keep(key: str, found: Judged) -> None:
     """Raises UserError where it can't be written."""
-    rows = [{**asdict(row), "failing": to_token(row.failing) if row.failing else ""} for row in found.rows]
     kept.keep(_KIND, key, {
-        "torch": found.torch, "schedules": found.schedules, "failing": found.failing, "rests_on": found.rests_on, "rows": rows,
+        "torch": found.torch, "schedules": found.schedules, "failing": found.failing, "rests_on": found.rests_on,
+        "rows": [_plain(row) for row in found.rows], "remark": found.remark,
     })  # fmt: skip
+
+
+def recall_row(key: str) -> Verdict | None:
+    """One verdict, by a key that names its fix alone."""
+    data = kept.recall(_KIND, key)
+    try:
+        return None if data is None else _verdict(data["row"])
+    except (TypeError, KeyError, ValueError):
+        return None
+
+
+def keep_row(key: str, row: Verdict) -> None:
+    kept.keep(_KIND, key, {"row": _plain(row)})
+
+
+def _plain(row: Verdict) -> dict[str, Any]:
+    return {**asdict(row), "failing": to_token(row.failing) if row.failing else ""}
+
+
+def _verdict(row: dict[str, Any]) -> Verdict:
+    return Verdict(**{**row, "failing": from_token(row["failing"]) if row["failing"] else None})

@@ -59,7 +59,7 @@ def _cost(ratio: float | None) -> Cell:
 
 
 def _notes(heads: Sequence[str], cases: Sequence[Judged], costs: Mapping[str, float]) -> tuple[str, ...]:
-    notes = [f"{head}: without a fix {case.failing} of {case.schedules} schedules fail" for head, case in zip(heads, cases, strict=True)]
+    notes = [f"{head}: {case.control}" for head, case in zip(heads, cases, strict=True)]
     notes += [
         f"{head}: {verdict.fix}: {verdict.why}"
         for head, case in zip(heads, cases, strict=True) for verdict in case.rows

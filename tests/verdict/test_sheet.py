@@ -10,11 +10,13 @@ from support.environments import environments, racy
 
 from harness.cli import check_
 from harness.cli.main import main
+from harness.control.actions import HandOver
 from harness.errors import UserError
 from harness.fixes import find_fix, fix_of_a_run
 from harness.run.launch import Launcher
-from harness.schedule import Schedule
-from harness.verdict import control_arm, judge
+from harness.schedule import Schedule, to_token
+from harness.schedule.schedule import Directive
+from harness.verdict import case, control_arm, judge
 from harness.verdict.case import _on_cuda, judged, newer
 from harness.verdict.judge import Verdict
 
@@ -104,7 +106,7 @@ def test_a_table_over_releases(capsys, tmp_path: Path) -> None:
         ([SAFE, "--json", "--format", "html"], "leave out --format"),
         (["--format", "html"], "for the table of several"),
         (["--fresh"], "of one nothing is kept"),
-        ([SAFE, "race1,s,threads=2,000000"], "a token is checked by itself"),
+        ([SAFE, "race1,s,threads=2,000000"], "checksum does not match"),
         (["--torch", ","], "with commas between them"),
         ([SAFE, "--output", "/nowhere/x.html", "--fix", "none", "--budget", "3"], "/nowhere/x.html"),
     ],
@@ -128,3 +130,32 @@ def test_a_lock_is_untested_for_cuda_without_the_engines_thread(fix: str, verdic
     given = _on_cuda(Verdict(fix, verdict, 1, 1, "", "all pass"), find_fix(fix), Schedule("s", 2, axes=axes))
     assert ("for CUDA untested" in given.rests_on) == remarked
     assert given.verdict == verdict
+
+
+def test_a_column_that_was_ended_goes_on_with_the_next_fix(capsys, monkeypatch) -> None:
+    arguments = ["check", RACY, SAFE, "--fix", "none", "--fix", "per_process", "--budget", "40", "--json"]
+    asked: list[str] = []
+
+    def until_per_process(runner, base, fix, *rest, **options):
+        asked.append(fix.name)
+        if asked == ["none", "per_process"]:
+            raise KeyboardInterrupt
+        return judge(runner, base, fix, *rest, **options)
+
+    monkeypatch.setattr(case, "judge", until_per_process)
+    assert main(arguments) == 130
+    assert main(arguments) == 0
+    assert asked == ["none", "per_process", "per_process", "none", "per_process"]
+
+
+def test_tokens_in_a_table_are_tried_first(capsys) -> None:
+    failing = to_token(Schedule(RACY, 2, directives=(Directive("T0", "read:lost_update.Counter:value", 1, HandOver("T1")),)))
+    passing = to_token(Schedule(SAFE, 2))
+    assert main(["check", failing, passing, "--fix", "none", "--budget", "1", "--json"]) == 0
+    table = json.loads(capsys.readouterr().out)
+    assert [cell["text"] for cell in table["cells"]] == ["fails", "untested"]
+    notes = "\n".join(table["notes"])
+    assert f"{RACY}: 2 failing of 2 schedules" in notes
+    assert "the given schedule passes here" in notes
+    assert main(["check", RACY, failing]) == 2
+    assert "twice" in capsys.readouterr().err
