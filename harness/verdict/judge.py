@@ -26,13 +26,13 @@ class Control:
     """The control arm: what fails without any fix.
 
     failing  schedules that fail, each with its report
-    given    schedules that were given
-    remark   of one that was given and does not fail here
+    given    the schedule that was given, if one was
+    remark   of it, where it does not fail here
     """
 
     explored: Exploration
     failing: list[tuple[Schedule, Report]] = field(default_factory=list)
-    given: int = 0
+    given: Schedule | None = None
     remark: str = ""
     _causes: list[Cause | None] = field(default_factory=list)
 
@@ -44,7 +44,7 @@ class Control:
 
     @property
     def schedules(self) -> int:
-        return self.given + self.explored.schedules
+        return bool(self.given) + self.explored.schedules
 
     @property
     def plain_passes(self) -> bool:
@@ -79,7 +79,7 @@ def control_arm(
     """Search without a fix; up to ``keep`` failing schedules are kept, first of all ``known`` where that fails here."""
     control = Control(Exploration())
     if known is not None:
-        control.given = 1
+        control.given = known
         report = runner.wait(runner.start(Job(known)))
         if report.failed:
             control.failing.append((known, report))
@@ -138,7 +138,8 @@ def _judge(
     damaged = bool(failing) and all(report.outcome in _SILENT for _, report in failing)
     points = max((len(report.log) for report in reports), default=0)
     if failing and not damaged:
-        return fallen(runner, fix, "fails", failing[0], len(reports), points, f"{len(failing)} of {len(reports)}", base)
+        share = f"{len(failing)} of {len(reports)}"
+        return fallen(runner, fix, "fails", failing[0], len(reports), points, share, base, control.given)
     found = explore(
         runner, base, fix=fix.in_runs, budget=budget, seed=seed, progress=progress,
         stop=lambda schedule, report: report.outcome not in _SILENT,
@@ -149,7 +150,8 @@ def _judge(
         errors = [pair for pair in failing if pair[1].outcome not in _SILENT]
         masked = any(report.outcome not in _SILENT for _, report in control.failing)  # an error that is gone
         verdict = "fails" if errors or not masked else "masks"
-        return fallen(runner, fix, verdict, (errors or failing)[0], total, points, f"{len(failing)} of {total}", base)
+        share = f"{len(failing)} of {total}"
+        return fallen(runner, fix, verdict, (errors or failing)[0], total, points, share, base, control.given)
     if fix.name == "none":
         return Verdict("none", "untested", total, points, "nothing fails here", negative(found).says)
     certificate = holds(len(control.failing), 0, found)
@@ -162,13 +164,15 @@ def _judge(
 
 def fallen(
     runner: Runner, fix: Fix, verdict: str, failing: tuple[Schedule, Report], runs: int, points: int, share: str, base: Schedule,
+    given: Schedule | None = None,
 ) -> Verdict:
-    """What a failing run under the fix makes of it. It counts only where it fails again."""
+    """What a failing run under the fix makes of it. It counts only where it fails again. ``given`` is taken as small already."""
     schedule, report = failing
     if not runner.wait(runner.start(Job(schedule, fix.in_runs))).failed:
         why = f"{report.message}; run again it passes: the machine was too busy, or the program is not decided by the schedule"
         return Verdict(fix.name, "untested", runs, points, why, f"{share} schedules failed, once")
-    schedule, _, _ = reduce(runner, *failing, fix=fix.in_runs, held=base.axes)
+    if schedule != given:
+        schedule, _, _ = reduce(runner, *failing, fix=fix.in_runs, held=base.axes)
     return Verdict(
         fix.name, verdict, runs, points, why_fails(runner, fix, schedule), f"{share} schedules fail", schedule
     )

@@ -149,11 +149,14 @@ def test_a_column_that_was_ended_goes_on_with_the_next_fix(capsys, monkeypatch) 
 
 
 def test_tokens_in_a_table_are_tried_first(capsys) -> None:
-    failing = to_token(Schedule(RACY, 2, directives=(Directive("T0", "read:lost_update.Counter:value", 1, HandOver("T1")),)))
+    late = Directive("T1", "end", 1, HandOver("T0"))  # without effect: a reduction would leave it out
+    early = Directive("T0", "read:lost_update.Counter:value", 1, HandOver("T1"))
+    failing = to_token(Schedule(RACY, 2, directives=(early, late)))
     passing = to_token(Schedule(SAFE, 2))
     assert main(["check", failing, passing, "--fix", "none", "--budget", "1", "--json"]) == 0
     table = json.loads(capsys.readouterr().out)
     assert [cell["text"] for cell in table["cells"]] == ["fails", "untested"]
+    assert f"Token: {failing}" in table["cells"][0]["detail"]
     notes = "\n".join(table["notes"])
     assert f"{RACY}: 2 failing of 2 schedules" in notes
     assert "the given schedule passes here" in notes
