@@ -15,7 +15,7 @@ from .actions import Action, Asked, Collect, Decider, HandOver
 from .blocked import WaitReport, describe, in_c
 from .blocked.look import look
 from .dummy import forget_dummy
-from .forks import Account
+from .forks import Account, programs
 from .forks import child as forked_child
 from .frames import Frames
 from .isolate import Isolation
@@ -293,6 +293,8 @@ class Controller:
             files.look(self)
         ready = [other for other in self.threads if other.status is Status.READY]
         if not ready and self.on_files and files.wait(self):
+            return self._runnable()
+        if not ready and programs.go_on(self):
             return self._runnable()
         return ready
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from . import active, raw
+from .forks.clocked import rest
 from .locks import site
 from .managed import Status
 
@@ -85,6 +86,12 @@ def read(fd: int, length: int) -> bytes:
     return raw.read(fd, length)
 
 
+def _of_programs(me: Managed, timeout: float | None) -> None:
+    """Whether one that the run started has written by now would be a matter of time: it does first what it does by itself."""
+    for program in me.controller.account.programs():
+        rest(program.pid, float("inf") if timeout is None else timeout)
+
+
 def _files_of(selector: selectors.BaseSelector) -> list[tuple[int, int]]:
     found = []
     for key in (selector.get_map() or {}).values():
@@ -100,6 +107,7 @@ def selecting(real: Callable[..., Any]) -> Callable[..., Any]:
         me = active.managed()
         if me is None or (timeout is not None and timeout <= 0):
             return real(self, timeout)
+        _of_programs(me, timeout)
         wait_for(me, _files_of(self), "select", timeout)
         return real(self, 0)
 
@@ -110,6 +118,7 @@ def select_(rlist: Any, wlist: Any, xlist: Any, timeout: float | None = None) ->
     me = active.managed()
     if me is None or (timeout is not None and timeout <= 0):
         return raw.select(rlist, wlist, xlist, timeout)
+    _of_programs(me, timeout)
     files = [(_number(file), READ) for file in rlist] + [(_number(file), _WRITE) for file in wlist]
     wait_for(me, files + [(_number(file), select.POLLPRI) for file in xlist], "select", timeout)
     return raw.select(rlist, wlist, xlist, 0)
