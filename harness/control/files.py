@@ -18,8 +18,8 @@ from .locks import site
 from .managed import Status
 
 if TYPE_CHECKING:
-    from .controller import Controller
     from .managed import Managed
+    from .record import Record
 
 READ, _WRITE = select.POLLIN | select.POLLPRI, select.POLLOUT
 
@@ -58,14 +58,14 @@ def wait_for(me: Managed, files: Iterable[tuple[int, int]], name: str, timeout: 
         control.on_files.remove(me)
 
 
-def look(control: Controller) -> None:
+def look(control: Record) -> None:
     """Those whose file is ready by now may go on."""
     for other in control.on_files:
         if other.status is Status.BLOCKED and isinstance(other.waiting, Readiness) and other.waiting.now():
             other.status, other.waiting = Status.READY, None
 
 
-def wait(control: Controller) -> bool:
+def wait(control: Record) -> bool:
     """Nobody can run: does another process make a file ready, before a time-out ends that is virtual?"""
     waits = [other.waiting for other in control.on_files if isinstance(other.waiting, Readiness)]
     if not waits:

@@ -22,7 +22,7 @@ from .asleep import ended, sleeps
 from .clocked import by_the_clock, rest
 
 if TYPE_CHECKING:
-    from ..controller import Controller
+    from ..baton import Baton
     from ..managed import Managed
 
 _LOOKS = 0.05  # seconds between two looks at what it sleeps in
@@ -73,7 +73,7 @@ def poll(self: subprocess.Popen[Any]) -> int | None:
     return _poll(self)
 
 
-def go_on(control: Controller) -> bool:
+def go_on(control: Baton) -> bool:
     """Nobody can run. Does a program end, or make a file ready, before the next time-out does? Then somebody can."""
     from ..files import look
 
