@@ -42,20 +42,47 @@ def ready(waits: Sequence[Readiness], timeout: float | None) -> bool:
     for wait in waits:
         for descriptor, events in wait.files:
             poll.register(descriptor, events)
-    return bool(poll.poll(None if timeout is None else timeout * 1000))
+    rest = [wait for wait in waits if not wait.files]
+    if not rest:
+        return bool(poll.poll(None if timeout is None else timeout * 1000))
+    began = raw.monotonic()
+    while not (any(wait.now() for wait in rest) or poll.poll(0)):
+        if timeout is not None and raw.monotonic() - began >= timeout:
+            return False
+        raw.sleep(0.001)
+    return True
 
 
 def wait_for(me: Managed, files: Iterable[tuple[int, int]], name: str, timeout: float | None = None) -> None:
     """Returns once one is ready, or the time is over."""
-    wait = Readiness(files)
+    wait_on(me, Readiness(files), name, timeout)
+
+
+def wait_on(me: Managed, wait: Readiness, name: str, timeout: float | None = None) -> None:
     control = me.controller
     if wait.now():
+        if name == "select":  # a read takes away what is there
+            others = _others(me)
+            if me.ready_at == others:
+                control.block(me, _Turn(), name, site.using(3)[1], float("inf"))
+            me.ready_at = others
         return
     control.on_files.append(me)
     try:
-        control.block(me, wait, name, site.using(2)[1], timeout)
+        control.block(me, wait, name, site.using(3)[1], timeout)
     finally:
         control.on_files.remove(me)
+
+
+class _Turn:
+    """Ready again, and nobody else has run since: it is another thread that must read it."""
+
+    title = "others to go on"
+
+
+def _others(me: Managed) -> int:
+    """How many points threads other than ``me`` have passed."""
+    return sum(sum(other.counts.values()) for other in me.controller.threads if other is not me)
 
 
 def look(control: Record) -> None:

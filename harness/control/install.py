@@ -16,7 +16,7 @@ import threading
 import time
 from typing import Any
 
-from . import clock, collector, files, sockets, threads
+from . import clock, collector, files, semaphores, sockets, threads
 from .forks import fork, programs, wait
 from .locks import CoopLock, CoopRLock
 
@@ -50,6 +50,7 @@ _TABLE: list[tuple[Any, str, Any]] = [
     (os, "waitpid", wait.waitpid),
     *files.TABLE,
     *programs.TABLE,
+    *semaphores.TABLE,
     *sockets.TABLE,
     (gc, "enable", collector.enable),
     (gc, "disable", collector.disable),
