@@ -11,8 +11,8 @@ from harness.run.job import Job
 from harness.run.report import Report
 from harness.schedule import Schedule, to_token
 from harness.search import Runner, explore
+from harness.search.again import Unrepeated, smallest
 from harness.search.certify import negative
-from harness.search.reduce import reduce
 
 from .pairs import Pairs
 from .plan import Cell, Plan, Unit
@@ -68,8 +68,10 @@ def run_unit(runner: Runner, plan: Plan, unit: Unit, told: Told) -> dict[str, An
         progress=lambda so_far: told({"ran": so_far.schedules, "failing": len(so_far.failures)}),
     )  # fmt: skip
     for kind, (original, report) in list(first.items())[:REDUCED]:
-        minimal, reduced, _ = reduce(plain, original, report, plan.fix)
-        again = [report for _, report in plain.map(Job(minimal, plan.fix) for _ in range(plan.times))]
+        failure = smallest(plain, original, report, plan.fix, (), plan.times)
+        if isinstance(failure, Unrepeated):  # it did once: what was told of it stands
+            continue
+        minimal, reduced, again = failure
         same = sum(report.digest == reduced.digest for report in again)
         message = _failure(plan, cell, kind, original, report)
         message["failure"].update(

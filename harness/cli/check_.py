@@ -162,6 +162,7 @@ def _several(options: argparse.Namespace, fixes: list[Fix]) -> int:
         raise UserError(f"--torch {options.torch!r}: releases, with commas between them (2.12.1,2.15.0)")
     for options.torch in releases:  # before the first hour: is each there?
         python = shared.interpreter(options)
+        _loaded(options, [case.scenario for case in cases])
     found = []
     for options.torch in releases:
         found += [_one(options, fixes, case, known, keep=True) for case, known in asked]
@@ -172,6 +173,14 @@ def _several(options: argparse.Namespace, fixes: list[Fix]) -> int:
     table = sheet(found, measured, required=[name for name in names if options.require and name != "none"])
     shared.write(json.dumps(as_json(table)) if options.json else _FORMATS[options.format or "text"](table), options.output)
     return int(table.unexpected > 0)
+
+
+def _loaded(options: argparse.Namespace, scenarios: list[str]) -> None:
+    """Raises UserError for one that cannot be loaded. The first is loaded next, those that are built in are there."""
+    for scenario in dict.fromkeys(scenarios[1:]):
+        if scenario not in builtin_names():
+            with Launcher(scenario, free=options.mode == "free", jobs=1, python=shared.interpreter(options)):
+                pass
 
 
 def _all() -> list[Case]:

@@ -14,14 +14,13 @@ from harness.explain import as_text
 from harness.explain.cause import Cause
 from harness.explain.text import sentence
 from harness.fixes import fix_of_a_run
-from harness.run.job import Job
 from harness.run.launch import Launcher
 from harness.run.report import Report
 from harness.run.twins import Twins, difference
 from harness.schedule import Schedule, to_token, write_file
 from harness.search import STRATEGIES, Exploration, explore
+from harness.search.again import Unrepeated, smallest
 from harness.search.certify import negative
-from harness.search.reduce import reduce
 from harness.search.remarks import remarks
 from harness.verdict.on_gc import on_gc
 from harness.verdict.why import cause_of
@@ -66,6 +65,13 @@ def answer(
     options: argparse.Namespace, launcher: Launcher, runner: Any, found: Exploration
 ) -> tuple[dict[str, Any], str, Artefact | None]:
     """(for ``--json``, for people, what ``--output`` holds where something was found) of a search that is over."""
+    failure = None
+    if found.failures:
+        try:
+            failure = _smallest(options, launcher, found)
+        except KeyboardInterrupt:  # what was found is not lost with what was to be made of it
+            print(f"harness: found, not yet reduced: {to_token(found.failures[0][0])}", file=sys.stderr)
+            raise
     data: dict[str, Any] = {
         "scenario": options.scenario,
         "torch": launcher.about["torch"],
@@ -89,6 +95,7 @@ def answer(
         "depends_on_gc": False,
         "collected": [],
         "replay": {"times": 0, "same": 0},
+        "unrepeated": [never.says for never in found.unrepeated],
         "certain": negative(found).certain,
         "rests_on": negative(found).says,
         "remarks": remarks(found, launcher.about["beside"]),
@@ -97,12 +104,8 @@ def answer(
     if found.void and options.mode != "free":
         text += "\n(--mode free also switches where only a free-threaded interpreter could)"
     artefact: Artefact | None = None
-    if found.failures:
-        try:
-            text, artefact = _failure(options, launcher, found, data)
-        except KeyboardInterrupt:  # what was found is not lost with what was to be made of it
-            print(f"harness: found, not yet reduced: {to_token(found.failures[0][0])}", file=sys.stderr)
-            raise
+    if failure is not None:
+        text, artefact = _failure(options, launcher, found, failure, data)
     if isinstance(runner, Twins):
         data["twins"] = {"pairs": runner.pairs, "differing": len(runner.differing)}
         text += f"\ntwins     {runner.pairs} runs made twice, {len(runner.differing)} of them differ"
@@ -141,16 +144,31 @@ def _hint(cause: Cause | None, report: Report) -> list[str]:
     return ["hint      no state is named: where it is a library's, add that to the scenario's modules (harness run: --module)"]
 
 
+Failure = tuple[Schedule, Report, list[Report]]
+
+
+def _smallest(options: argparse.Namespace, launcher: Launcher, found: Exploration) -> Failure | None:
+    """The failure that was found, reduced; None where it does not come back any more, and then it is not found."""
+    first, report = found.failures[0]
+    reduced = smallest(launcher, first, report, options.fix, shared.axes(options, launcher), options.times)
+    if isinstance(reduced, Unrepeated):
+        found.unrepeated, found.failures = [reduced], []
+        return None
+    return reduced
+
+
 def _failure(
-    options: argparse.Namespace, launcher: Launcher, found: Exploration, data: dict[str, object]
+    options: argparse.Namespace, launcher: Launcher, found: Exploration, failure: Failure, data: dict[str, object]
 ) -> tuple[str, Artefact]:
     """(what to print, what to write into a file); fills ``data``."""
-    first, report = found.failures[0]
-    schedule, report, _ = reduce(launcher, first, report, options.fix, shared.axes(options, launcher))
-    replays = [again for _, again in launcher.map(Job(schedule, options.fix) for _ in range(options.times))]
+    first, _ = found.failures[0]
+    schedule, report, replays = failure
     same = sum(again.digest == report.digest for again in replays)
+    failing = sum(again.failed for again in replays)
     apart = next((says for again in replays if (says := difference(report, again))), "")
     recorded, cause = cause_of(launcher, schedule, options.fix)
+    if not recorded.failed:  # it fails now and then
+        recorded, cause = report, None
     gc = on_gc(launcher, schedule, report, options.fix)
     token = to_token(schedule)
     data.update(
@@ -182,7 +200,8 @@ def _failure(
                 if schedule.directives
                 else f"{options.no_switch.format(schedule.first)}; "
             )
-            + f"replayed {same} of {options.times} times",
+            + f"replayed {same} of {options.times} times"
+            + (f", failed again {failing} of {options.times}" if same < options.times else ""),
             *([f"NOT under control: {apart}"] if apart else []),
             as_text(schedule, recorded, cause, gc.says) + fix,
             *_hint(cause, report),

@@ -11,8 +11,8 @@ from . import collector
 from .finalizers import Finalizers
 
 if TYPE_CHECKING:
-    from .controller import Controller
     from .managed import Managed
+    from .record import Record
 
 FULL = 2
 _COLLECTOR = -1  # in place of a body's index: what a collection runs is a thread's affair by chance only
@@ -41,7 +41,7 @@ class Collection:
     waited_for: str = ""
 
 
-def directed(control: Controller, me: Managed, point: str, n: int, generation: int) -> None:
+def directed(control: Record, me: Managed, point: str, n: int, generation: int) -> None:
     """Collect at a point, in ``me``, and note in ``control.collections`` what that did."""
     made = Collection(me.name, point, n, generation, len(control.log))
     if collector.isenabled():
@@ -50,7 +50,7 @@ def directed(control: Controller, me: Managed, point: str, n: int, generation: i
         control.postponed.append(made)
 
 
-def perform(control: Controller, me: Managed, made: Collection) -> None:
+def perform(control: Record, me: Managed, made: Collection) -> None:
     """Now, in ``me``."""
     control.collections.append(made)
     if control.isolation is not None:

@@ -13,12 +13,13 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from . import active, raw
+from .forks.clocked import rest
 from .locks import site
 from .managed import Status
 
 if TYPE_CHECKING:
-    from .controller import Controller
     from .managed import Managed
+    from .record import Record
 
 READ, _WRITE = select.POLLIN | select.POLLPRI, select.POLLOUT
 
@@ -41,30 +42,57 @@ def ready(waits: Sequence[Readiness], timeout: float | None) -> bool:
     for wait in waits:
         for descriptor, events in wait.files:
             poll.register(descriptor, events)
-    return bool(poll.poll(None if timeout is None else timeout * 1000))
+    rest = [wait for wait in waits if not wait.files]
+    if not rest:
+        return bool(poll.poll(None if timeout is None else timeout * 1000))
+    began = raw.monotonic()
+    while not (any(wait.now() for wait in rest) or poll.poll(0)):
+        if timeout is not None and raw.monotonic() - began >= timeout:
+            return False
+        raw.sleep(0.001)
+    return True
 
 
 def wait_for(me: Managed, files: Iterable[tuple[int, int]], name: str, timeout: float | None = None) -> None:
     """Returns once one is ready, or the time is over."""
-    wait = Readiness(files)
+    wait_on(me, Readiness(files), name, timeout)
+
+
+def wait_on(me: Managed, wait: Readiness, name: str, timeout: float | None = None) -> None:
     control = me.controller
     if wait.now():
+        if name == "select":  # a read takes away what is there
+            others = _others(me)
+            if me.ready_at == others:
+                control.block(me, _Turn(), name, site.using(3)[1], float("inf"))
+            me.ready_at = others
         return
     control.on_files.append(me)
     try:
-        control.block(me, wait, name, site.using(2)[1], timeout)
+        control.block(me, wait, name, site.using(3)[1], timeout)
     finally:
         control.on_files.remove(me)
 
 
-def look(control: Controller) -> None:
+class _Turn:
+    """Ready again, and nobody else has run since: it is another thread that must read it."""
+
+    title = "others to go on"
+
+
+def _others(me: Managed) -> int:
+    """How many points threads other than ``me`` have passed."""
+    return sum(sum(other.counts.values()) for other in me.controller.threads if other is not me)
+
+
+def look(control: Record) -> None:
     """Those whose file is ready by now may go on."""
     for other in control.on_files:
         if other.status is Status.BLOCKED and isinstance(other.waiting, Readiness) and other.waiting.now():
             other.status, other.waiting = Status.READY, None
 
 
-def wait(control: Controller) -> bool:
+def wait(control: Record) -> bool:
     """Nobody can run: does another process make a file ready, before a time-out ends that is virtual?"""
     waits = [other.waiting for other in control.on_files if isinstance(other.waiting, Readiness)]
     if not waits:
@@ -85,6 +113,12 @@ def read(fd: int, length: int) -> bytes:
     return raw.read(fd, length)
 
 
+def _of_programs(me: Managed, timeout: float | None) -> None:
+    """Whether one that the run started has written by now would be a matter of time: it does first what it does by itself."""
+    for program in me.controller.account.programs():
+        rest(program.pid, float("inf") if timeout is None else timeout)
+
+
 def _files_of(selector: selectors.BaseSelector) -> list[tuple[int, int]]:
     found = []
     for key in (selector.get_map() or {}).values():
@@ -100,6 +134,7 @@ def selecting(real: Callable[..., Any]) -> Callable[..., Any]:
         me = active.managed()
         if me is None or (timeout is not None and timeout <= 0):
             return real(self, timeout)
+        _of_programs(me, timeout)
         wait_for(me, _files_of(self), "select", timeout)
         return real(self, 0)
 
@@ -110,6 +145,7 @@ def select_(rlist: Any, wlist: Any, xlist: Any, timeout: float | None = None) ->
     me = active.managed()
     if me is None or (timeout is not None and timeout <= 0):
         return raw.select(rlist, wlist, xlist, timeout)
+    _of_programs(me, timeout)
     files = [(_number(file), READ) for file in rlist] + [(_number(file), _WRITE) for file in wlist]
     wait_for(me, files + [(_number(file), select.POLLPRI) for file in xlist], "select", timeout)
     return raw.select(rlist, wlist, xlist, 0)

@@ -16,8 +16,8 @@ import threading
 import time
 from typing import Any
 
-from . import clock, collector, files, sockets, threads
-from .forks import fork, wait
+from . import clock, collector, files, semaphores, sockets, threads
+from .forks import fork, programs, wait
 from .locks import CoopLock, CoopRLock
 
 #: (where, name, replacement); a name that this Python lacks is left alone.
@@ -49,6 +49,8 @@ _TABLE: list[tuple[Any, str, Any]] = [
     (os, "waitid", wait.waitid),
     (os, "waitpid", wait.waitpid),
     *files.TABLE,
+    *programs.TABLE,
+    *semaphores.TABLE,
     *sockets.TABLE,
     (gc, "enable", collector.enable),
     (gc, "disable", collector.disable),

@@ -50,6 +50,7 @@ class Managed:
     places   how many places the interpreter could have given up the GIL at, as far as we can see
     muted    it runs the decider's code, which has no points and no places
     pending  what a directive asked for and has found no place yet
+    ready_at how many points others had passed when it last found a file ready at once
     """
 
     __slots__ = (
@@ -75,6 +76,7 @@ class Managed:
         "native_id",
         "pending",
         "places",
+        "ready_at",
         "result",
         "root",
         "status",
@@ -99,6 +101,7 @@ class Managed:
         self.expired = False
         self.counts: dict[str, int] = {}
         self.places = 0
+        self.ready_at = -1
         self.calls = 0
         self.muted = False
         self.armed: Any = None

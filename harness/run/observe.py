@@ -10,12 +10,12 @@ from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any
 
 from harness.control.borrow import locals_of
-from harness.control.look import attribute
 from harness.control.shield import shield
 from harness.states.value import MISSING
 from harness.states.values import fetch, shown
 
 from .holder import holder
+from .seen import NOT_KNOWN, seen
 
 if TYPE_CHECKING:
     from harness.control.controller import Controller
@@ -70,19 +70,18 @@ class Observer:
             if not colon:
                 return shown(fetch(state)), 0
         except LookupError:
-            return "unset", 0
+            return (NOT_KNOWN if state.endswith("()") else "unset"), 0  # C has it, and no getter
         found = holder(frame, name, me)
         if found is MISSING:
             cls = owner.rpartition(".")[2]
             locals_ = locals_of(frame, me).values()
             holders = {id(v): v for v in locals_ if type(v).__name__ == cls and name in getattr(v, "__dict__", ())}
             if len(holders) != 1:
-                return "unknown", 0
+                return NOT_KNOWN, 0
             found = next(iter(holders.values()))
         same = self._objects.setdefault(owner, {})
         of = same.setdefault(id(found), len(same) + 1)
-        value = attribute(found, name)
-        return ("unset" if value is MISSING else shown(value)), of
+        return seen(found, name), of
 
 
 def _line_of(frame: FrameType, state: str) -> int:

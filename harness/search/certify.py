@@ -29,6 +29,8 @@ def negative(found: Exploration) -> Certificate:
     base += f", {found.by_strategy.get('gc', 0)} with a collection"
     if found.failures:
         return Certificate(False, f"{base}; {len(found.failures)} failed")
+    if found.unrepeated:
+        return Certificate(False, f"{base}; {found.unrepeated[0].says}: inconclusive")
     if found.limit:
         return Certificate(False, f"{base}; stopped at the limit of {found.limit}: inconclusive")
     states = found.knowledge.states()

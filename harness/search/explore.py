@@ -8,37 +8,20 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from random import Random
-from typing import Protocol
 
 from harness.run.job import Job
 from harness.run.report import Report
 from harness.schedule.schedule import Schedule
 
+from .again import Again, Unrepeated
 from .everywhere import Everywhere, Part
 from .knowledge import Knowledge
+from .runner import Runner
 from .space import Space
 from .strategy import Proposal
-
-
-class Runner(Protocol):
-    """Where jobs run: fresh processes (:class:`harness.run.launch.Launcher`) or this one."""
-
-    jobs: int
-    #: the scenario's states that some function saves and later stores back
-    restored: frozenset[str]
-    #: the least number of threads with which the scenario makes sense
-    fewest: int
-    #: how many bodies it has: thread i runs body i modulo that
-    bodies: int
-
-    def start(self, job: Job) -> int: ...
-
-    def wait(self, number: int) -> Report: ...
-
-    def map(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, Report]]: ...
 
 
 @dataclass(frozen=True)
@@ -62,6 +45,7 @@ class Exploration:
     parts      what was done at each shape, home first
     void       directives of schedules that found no place to act on
     timed      did any run wait with a time-out, or sleep?
+    unrepeated failures that did not come back: they are not among ``failures``
     """
 
     schedules: int = 0
@@ -71,6 +55,7 @@ class Exploration:
     not_aligned: int = 0
     limit: str = ""
     failures: list[tuple[Schedule, Report]] = field(default_factory=list)
+    unrepeated: list[Unrepeated] = field(default_factory=list)
     digests: set[str] = field(default_factory=set)
     by_strategy: dict[str, int] = field(default_factory=dict)
     knowledge: Knowledge = field(default_factory=Knowledge)
@@ -100,12 +85,12 @@ def explore(
     stop: Callable[[Schedule, Report], bool] = lambda schedule, report: True,
     progress: Callable[[Exploration], None] | None = None,
 ) -> Exploration:
-    """Run schedules until ``stop`` says so of a failure, the strategies are done, or a limit is reached.
+    """Run schedules until ``stop`` says so of a failure that comes back, the strategies are done, or a limit is reached.
 
     base   home: threads and axes of the schedules
     space  draws other thread counts and axes too; its home is ``base``
     """
-    found = Exploration()
+    found, again = Exploration(), Again(runner, fix)
     portfolio = Everywhere(space or Space(base), found.knowledge, Random(seed), runner.restored, strategy)
     began = time.monotonic()
     waiting: deque[Proposal] = deque()  # made, not started
@@ -133,8 +118,11 @@ def explore(
             portfolio.told(proposal, report)
             if report.failed:
                 schedule = proposal.schedule.with_directives(report.directives)
-                found.failures.append((schedule, report))
-                stopping = stop(schedule, report)
+                if (never := again.never(schedule, report)) is not None:
+                    found.unrepeated.append(never)
+                else:
+                    found.failures.append((schedule, report))
+                    stopping = stop(schedule, report)
             if seconds is not None and time.monotonic() - began > seconds and not stopping:
                 found.limit, stopping = f"{seconds:g} s", True
             if progress is not None:

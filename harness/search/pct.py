@@ -35,24 +35,22 @@ class PCT:
 
     def told(self, proposal: Proposal, report: Report) -> None:
         self._turn.saw(report.digest, proposal.strategy == self.name)
-        worth, least = self.ground.knowledge.worth, self._least()
-        steps = max(self.steps, sum(1 for _, point, _ in report.log if worth(point) >= least))
+        steps = max(self.steps, sum(1 for _, point, _ in report.log if self._of_interest(point)))
         if steps > self.steps:
             self.steps, self.runs = steps, 0
         if proposal.online is not None and proposal.strategy == self.name and proposal.online["steps"] == self.steps:
             self.runs += 1
 
-    def _least(self) -> int:
-        """Count state points where there are any, all places of the scenario's own code where there are none."""
+    def _of_interest(self, point: str) -> bool:
+        """State points where there are any, all places of the scenario's own code where there are none."""
         knowledge = self.ground.knowledge
-        return 2 if knowledge.states() or knowledge.contended else 1
+        return knowledge.worth(point) >= (2 if knowledge.states() or knowledge.contended else 1)
 
     def next(self) -> Proposal | None:
         if self._turn.over:
             return None
         random, knowledge = self.ground.random, self.ground.knowledge
-        least = self._least()
-        watch = sorted(point for point in knowledge.points if knowledge.worth(point) >= least)
+        watch = sorted(filter(self._of_interest, knowledge.points))
         if not watch:
             return None
         for _ in range(_TRIES):

@@ -11,6 +11,7 @@ from harness.run.report import Report
 from .collections import Collections
 from .exhaustive import Exhaustive
 from .few_points import FewPoints
+from .own_places import OwnPlaces
 from .pct import PCT
 from .strategy import Ground, Proposal, Strategy
 from .surw import SURW
@@ -25,7 +26,8 @@ def strategies(ground: Ground, name: str = "portfolio") -> list[Strategy]:
     """Raises UserError for a name that is none."""
     if name == "portfolio":
         made: list[Strategy] = [
-            FewPoints(ground), PCT(ground, 2, 0.1), PCT(ground, 3, 0.05), SURW(ground), Exhaustive(ground), Collections(ground),
+            FewPoints(ground), PCT(ground, 2, 0.1), PCT(ground, 3, 0.05), SURW(ground), Exhaustive(ground), OwnPlaces(ground),
+            Collections(ground),
         ]  # fmt: skip
         return made if ground.collections else made[:-1]
     if name == "random":
@@ -80,7 +82,7 @@ class Portfolio:
             return self._controls.pop(0)
         if self._controls_left:
             return None  # wait: every strategy starts from what the controls show
-        turn = list(self.strategies)
+        turn = [strategy for strategy in self.strategies if strategy.share]
         while turn:
             chosen = self.ground.random.choices(turn, [strategy.share for strategy in turn])[0]
             proposal = chosen.next()

@@ -11,8 +11,8 @@ from harness.run.job import Job
 from harness.run.report import Report
 from harness.schedule.schedule import Directive, Schedule
 
-from .explore import Runner
 from .knowledge import Knowledge
+from .runner import Runner
 
 _ALL_SUBSETS = 5  # directives up to which every subset is tried; of more, runs of them and then single ones are left out
 

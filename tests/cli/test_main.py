@@ -222,7 +222,7 @@ def test_interrupted_while_reducing(
     def interrupted(*arguments: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(find_, "reduce", interrupted)
+    monkeypatch.setattr(find_, "smallest", interrupted)
     status, out, err = command(capsys, "find", racy)
     assert (status, out) == (130, "")
     said, last = err.splitlines()

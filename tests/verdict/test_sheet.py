@@ -116,6 +116,16 @@ def test_mistakes(more: list[str], says: str, capsys: pytest.CaptureFixture[str]
     assert says in capsys.readouterr().err
 
 
+def test_a_scenario_that_cannot_be_loaded_is_told_before_anything_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    two = tmp_path / "two.py"
+    two.write_text("from harness import Scenario\none = Scenario([print, print])\nother = Scenario([print, print])\n")
+    monkeypatch.setattr(check_, "judged", lambda *_, **__: pytest.fail("something was judged"))
+    assert main(["check", RACY, str(two), "--fix", "none"]) == 2
+    assert "it defines 2 scenarios; say which with :NAME (one, other)" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("fix", "verdict", "axes", "remarked"),
     [

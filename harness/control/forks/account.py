@@ -16,7 +16,7 @@ from typing import Any
 
 from .. import raw
 from ..blocked import WaitReport
-from .asleep import settle
+from .asleep import ended, settle
 
 #: A child that ends by one of these did not mean to.
 FAULTS = frozenset({signal.SIGSEGV, signal.SIGBUS, signal.SIGILL, signal.SIGFPE, signal.SIGABRT})
@@ -28,6 +28,7 @@ class Child:
     waits     of its threads, where it has deadlocked
     findings  of its own, as plain data: what it raised
     status    as ``os.waitpid`` gives it; None until somebody waited
+    program   it runs another program, not this one
     """
 
     pid: int
@@ -35,6 +36,7 @@ class Child:
     waits: list[WaitReport] = field(default_factory=list)
     findings: list[dict[str, Any]] = field(default_factory=list)
     status: int | None = None
+    program: bool = False
 
     @property
     def title(self) -> str:
@@ -60,6 +62,15 @@ class Account:
     def add(self, pid: int, name: str) -> None:
         self.own.add(pid)
         self.children[pid] = Child(pid, name)
+
+    def add_program(self, pid: int, thread: str) -> None:
+        self.own.add(pid)
+        self.children[pid] = Child(pid, f"a program that {thread} started", program=True)
+
+    def programs(self) -> list[Child]:
+        """Those that have not ended."""
+        mine = [self.children[pid] for pid in self.own]
+        return [child for child in mine if child.program and child.status is None and not ended(child.pid)]
 
     def tell(self, name: str, **message: Any) -> None:
         """Called by a child."""
@@ -87,7 +98,7 @@ class Account:
     def close(self) -> None:
         """At the end of the run: children that nobody waited for are waited for until they do nothing more."""
         for child in [self.children[pid] for pid in self.own if self.children[pid].status is None]:
-            if settle(child.pid):
+            if ended(child.pid) if child.program else settle(child.pid):
                 with contextlib.suppress(ChildProcessError):
                     child.status = raw.waitpid(child.pid, os.WNOHANG)[1]
         self.read()
@@ -109,7 +120,7 @@ class Account:
         found = []
         for child in self.children.values():
             found += child.findings
-            if child.status is not None and os.WIFSIGNALED(child.status) and os.WTERMSIG(child.status) in FAULTS:
+            if not child.program and child.status is not None and os.WIFSIGNALED(child.status) and os.WTERMSIG(child.status) in FAULTS:
                 text = f"{child.name} was killed by {signal.Signals(os.WTERMSIG(child.status)).name}"
                 found.append({"kind": "crash", "signature": text, "message": text, "thread": child.name})
         return found

@@ -19,27 +19,41 @@ def ended(pid: int) -> bool:
         return True
 
 
-def settle(pid: int) -> bool:
+#: Process -> how often each of its threads had been switched out when it was last found asleep.
+_slept: dict[int, list[str]] = {}
+
+
+def settle(pid: int, within: float = float("inf")) -> bool:
     """Returns once child ``pid`` has ended (True), or all its threads, and all of the processes that it started, sleep
-    until another does something (False)."""
+    until another does something (False), or so many seconds of the kernel's are over (False)."""
     before: list[str] | None = None
-    waited = 0.0
+    began, waited = raw.monotonic(), 0.0
     while not ended(pid):
+        if sleeps(pid):
+            return ended(pid)
         if waited < _BETWEEN:
             raw.sleep(0.001)
             waited += 0.001
+            if raw.monotonic() - began >= within:
+                return False
             continue
         now = _asleep(pid)
         if now is not None and now == before:
+            _slept[pid] = now
             return ended(pid)
         before, waited = now, 0.0
     return True
 
 
+def sleeps(pid: int) -> bool:
+    """Has it slept ever since it was last found asleep?"""
+    return pid in _slept and _slept[pid] == _asleep(pid)
+
+
 def _asleep(pid: int) -> list[str] | None:
     """How often each thread was switched out so far; None where one of them runs."""
     found: list[str] = []
-    for task in _tasks(pid):
+    for task in tasks(pid):
         with contextlib.suppress(OSError):  # it ended meanwhile
             if task.joinpath("stat").read_text().rpartition(")")[2].split()[0] not in "SZ":
                 return None
@@ -49,11 +63,11 @@ def _asleep(pid: int) -> list[str] | None:
     return found
 
 
-def _tasks(pid: int) -> list[Path]:
+def tasks(pid: int) -> list[Path]:
     found = []
     with contextlib.suppress(OSError):
         for task in sorted(Path(f"/proc/{pid}/task").iterdir()):
             found.append(task)
             for child in task.joinpath("children").read_text().split():
-                found += _tasks(int(child))
+                found += tasks(int(child))
     return found

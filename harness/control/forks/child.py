@@ -12,8 +12,8 @@ from ..sparse import Sparse
 from .account import plain
 
 if TYPE_CHECKING:
-    from ..controller import Controller
     from ..managed import Managed
+    from ..record import Record
 
 
 def name_of(parent: Managed) -> str:
@@ -40,14 +40,14 @@ def begin() -> None:
     me.native_id = raw.get_native_id()
 
 
-def uses(control: Controller, lock: object, me: Managed) -> None:
+def uses(control: Record, lock: object, me: Managed) -> None:
     """What two threads use is known by its address, which a fork keeps."""
     if id(lock) in control.locks_at_fork and (key := (id(lock), me.root)) not in control.account.used:
         control.account.used.add(key)
         control.account.tell(me.name, used=key)
 
 
-def deadlocked(control: Controller) -> NoReturn:
+def deadlocked(control: Record) -> NoReturn:
     """It stays as it is, as it would without control; the run is told."""
     assert control.forked
     control.account.tell(control.forked, waits=plain(control.deadlock))
@@ -55,7 +55,7 @@ def deadlocked(control: Controller) -> NoReturn:
         raw.sleep(3600.0)
 
 
-def leave(control: Controller, me: Managed) -> NoReturn:
+def leave(control: Record, me: Managed) -> NoReturn:
     """The function that forked has returned in the child, or raised: the end of its process."""
     assert control.forked
     error = me.error

@@ -15,6 +15,7 @@ from ..locks import site
 from ..managed import Managed
 from .account import Child
 from .asleep import settle
+from .clocked import rest
 
 _ALL = -1
 
@@ -63,7 +64,10 @@ def _until(me: Managed, mine: list[Child], options: int, call: Callable[[int], A
     others = True  # may be able to go on
     while True:
         for child in mine:  # all of them, or who is first would be a matter of time
-            settle(child.pid)
+            if not child.program:
+                settle(child.pid)
+            elif not options & os.WNOHANG:
+                rest(child.pid)
         made = call(options | os.WNOHANG)
         if _pid(made) or options & os.WNOHANG:
             return made

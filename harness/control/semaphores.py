@@ -1,0 +1,46 @@
+"""The semaphores of ``multiprocessing`` under control: another thread, or another process, gives one back."""
+
+from __future__ import annotations
+
+import _multiprocessing
+from typing import Any
+
+from . import active
+from .files import Readiness, wait_on
+
+_Real: Any = _multiprocessing.SemLock
+
+
+class _Free(Readiness):
+    """Looked after as a file is: the kernel tells nobody."""
+
+    title = "a semaphore of multiprocessing"
+
+    def __init__(self, semaphore: SemLock) -> None:
+        super().__init__(())
+        self.semaphore = semaphore
+
+    def now(self) -> bool:
+        return not self.semaphore._is_zero()
+
+
+class SemLock(_Real):
+    def acquire(self, block: bool = True, timeout: float | None = None) -> bool:
+        me = active.managed()
+        if me is None or not block or me.controller.forked is not None:  # a child that waits in C is seen to sleep
+            return bool(super().acquire(block, timeout))
+        while not super().acquire(False):
+            wait_on(me, _Free(self), "SemLock", timeout)
+            if timeout is not None and self._is_zero():
+                return False
+        return True
+
+    def __enter__(self) -> bool:
+        return self.acquire()
+
+    def __exit__(self, *args: object) -> None:
+        self.release()
+
+
+#: (where, name, replacement), as in :mod:`harness.control.install`.
+TABLE: list[tuple[Any, str, Any]] = [(_multiprocessing, "SemLock", SemLock)]
