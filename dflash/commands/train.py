@@ -76,11 +76,11 @@ def _train(options: argparse.Namespace, settings: config.Config) -> int:
             bar.set_postfix(shown)
 
         trainer.run(report=report)
-    if not trainer.leads:
-        return 0
-    with trainer.averaged():
-        write_drafter(trainer.drafter, out / "drafter")
-        checked = verify(out / "drafter", trainer.drafter)
+    with trainer.averaged() as drafter:
+        if not trainer.leads:
+            return 0
+        write_drafter(drafter, out / "drafter")
+        checked = verify(out / "drafter", drafter)
     values = {
         "steps": trainer.step, "loss": last.get("loss"), "tau": last.get("tau"), "skipped": trainer.skipped,
         "bad_lines": made.records.skipped, "drafter": str(out / "drafter"),

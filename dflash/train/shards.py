@@ -1,0 +1,34 @@
+"""Tensors of which each rank holds some rows (`DTensor`, as `fully_shard` leaves them), beside whole ones."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+from torch.distributed.tensor import DTensor
+
+
+def whole(tensor: Tensor) -> Tensor:
+    """All rows. Where they are spread over ranks, every rank must ask, in the same order."""
+    return tensor.full_tensor() if isinstance(tensor, DTensor) else tensor
+
+
+def local(tensor: Tensor) -> Tensor:
+    """The rows that this rank holds, in their own memory."""
+    return tensor.to_local() if isinstance(tensor, DTensor) else tensor
+
+
+@torch.no_grad()
+def fill(tensor: Tensor, values: Tensor) -> None:
+    """Copy whole `values` into `tensor`: each rank takes its own rows and asks nobody."""
+    if isinstance(tensor, DTensor):
+        parts = values.chunk(tensor.device_mesh.size(), dim=0)  # as fully_shard does
+        rank = tensor.device_mesh.get_local_rank()
+        values = parts[rank] if rank < len(parts) else values[:0]
+    local(tensor).copy_(values)
+
+
+def like(tensor: Tensor, values: Tensor) -> Tensor:
+    """A tensor of its own with whole `values`, spread and placed as `tensor` is."""
+    made = torch.empty_like(tensor, requires_grad=False)
+    fill(made, values)
+    return made
