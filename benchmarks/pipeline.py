@@ -63,7 +63,7 @@ def child(options: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory() as folder:
         made = parts(options, Path(folder))
         if mode == "processes":
-            with processes.connected(torch.device("cpu")):
+            with ranks.connected(torch.device("cpu")):
                 _measure(processes.ProcessTrainer(*made), options)
         elif mode == "one":
             _measure(Trainer(*made), options)

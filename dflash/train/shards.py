@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor
-from torch.distributed.tensor import DTensor
 
 
-def whole(tensor: Tensor) -> Tensor:
+def _spread(tensor: Any) -> bool:
+    return hasattr(tensor, "full_tensor")  # the class costs most of a second to import
+
+
+def whole(tensor: Any) -> Tensor:
     """All rows. Where they are spread over ranks, every rank must ask, in the same order."""
-    return tensor.full_tensor() if isinstance(tensor, DTensor) else tensor
+    return tensor.full_tensor() if _spread(tensor) else tensor
 
 
-def local(tensor: Tensor) -> Tensor:
+def local(tensor: Any) -> Tensor:
     """The rows that this rank holds, in their own memory."""
-    return tensor.to_local() if isinstance(tensor, DTensor) else tensor
+    return tensor.to_local() if _spread(tensor) else tensor
 
 
 @torch.no_grad()
-def fill(tensor: Tensor, values: Tensor) -> None:
+def fill(tensor: Any, values: Tensor) -> None:
     """Copy whole `values` into `tensor`: each rank takes its own rows and asks nobody."""
-    if isinstance(tensor, DTensor):
+    if _spread(tensor):
         parts = values.chunk(tensor.device_mesh.size(), dim=0)  # as fully_shard does
         rank = tensor.device_mesh.get_local_rank()
         values = parts[rank] if rank < len(parts) else values[:0]
