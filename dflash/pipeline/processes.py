@@ -41,6 +41,15 @@ class Silent(Log):
         pass
 
 
+def check_accumulation(accumulation: int, ranks: int) -> None:
+    """Raise UserError where a rank would never get a micro-batch."""
+    if accumulation < ranks:
+        raise UserError(
+            f"train.accumulation {accumulation}: {ranks} ranks need at least {ranks} micro-batches a step; "
+            "raise it, or start fewer ranks"
+        )
+
+
 class ProcessTrainer(Trainer):
     """`Trainer` whose ranks share a step's micro-batches; rank 0 logs, validates and saves.
 
@@ -49,15 +58,13 @@ class ProcessTrainer(Trainer):
     UserError where ranks would idle.
     """
 
+    keeps_casts = True  # autocast may keep a weight's bfloat16 copy until the micro-batch's end
+
     def __init__(self, *arguments: Any, **options: Any) -> None:
         self.rank, self.ranks, _ = place()
         super().__init__(*arguments, **options)
-        if self.settings.accumulation < self.ranks:
-            raise UserError(
-                f"train.accumulation {self.settings.accumulation}: {self.ranks} ranks need at least "
-                f"{self.ranks} micro-batches a step; raise it, or start fewer ranks"
-            )
-        self.shared = self.wrapped()
+        check_accumulation(self.settings.accumulation, self.ranks)
+        self.shared: Any = self.wrapped()
 
     def wrapped(self) -> nn.Module:
         """What runs the drafter and adds up gradients over ranks."""
@@ -108,7 +115,8 @@ class ProcessTrainer(Trainer):
     def _loss(self, planned: Prepared, denominator: float) -> tuple[Tensor, BlockStatistics]:
         prepared = planned.to(self._move)
         output = features_of(self.target, prepared.batch, self.drafter.config.target_layer_ids)
-        with torch.autocast(self.device.type, torch.bfloat16, enabled=self.settings.precision == "bfloat16"):
+        low = self.settings.precision == "bfloat16"
+        with torch.autocast(self.device.type, torch.bfloat16, enabled=low, cache_enabled=self.keeps_casts):
             return loss_of(
                 self.drafter, self.target, prepared, output, self.objective, denominator, self.backend, self.shared
             )

@@ -25,6 +25,8 @@ class ShardedTrainer(ProcessTrainer):
     for one rank, or a torch without `fully_shard`.
     """
 
+    keeps_casts = False  # they would be of whole layers
+
     def distribute(self) -> None:
         sharding.require("pipeline.drafter", self.ranks)
         sharding.shard_drafter(self.drafter, self.device)

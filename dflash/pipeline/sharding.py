@@ -18,7 +18,7 @@ from dflash.train.shards import local, whole
 def require(key: str, ranks: int) -> None:
     """Raise UserError, naming the configuration's `key`, where nothing can be sharded."""
     if ranks < 2:
-        raise UserError(f"{key} sharded: needs at least 2 ranks, torchrun started {ranks}; use replicated")
+        raise UserError(f"{key} sharded: needs at least 2 ranks, not {ranks}; use replicated")
     try:
         from torch.distributed.fsdp import fully_shard
 
