@@ -138,7 +138,7 @@ def verify(export: Path, drafter: Drafter) -> dict[str, Any]:
     tensors, own = read_tensors(export), drafter.state_dict()
     shared = own.keys() & tensors.keys()
     worst = max(
-        (float((own[n].float() - tensors[n].float()).abs().max()) for n in shared), default=float("nan")
+        (float((own[n].float().cpu() - tensors[n].float()).abs().max()) for n in shared), default=float("nan")
     )
     return {
         "missing": sorted(own.keys() - tensors.keys()),

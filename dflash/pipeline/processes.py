@@ -92,7 +92,7 @@ class ProcessTrainer(Trainer):
         self, until: int | None = None, report: Callable[[dict[str, Any]], None] = lambda entry: None
     ) -> None:
         """As `Trainer.run`; raises UserError where another rank was lost."""
-        with told_of_loss(f"rank {self.rank}, after step {self.step}"):
+        with told_of_loss(lambda: f"rank {self.rank}, step {self.step + 1}"):
             super().run(until, report)
 
     def gradients(self, plan: Plan) -> tuple[float, BlockStatistics]:

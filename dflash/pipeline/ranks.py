@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import torch
 import torch.distributed as dist
@@ -47,7 +47,7 @@ def connected(device: torch.device) -> Iterator[None]:
     backend = "nccl" if device.type == "cuda" else "gloo"
     dist.init_process_group(backend, store=store, rank=rank, world_size=world)
     try:
-        with told_of_loss(f"rank {rank}"):
+        with told_of_loss(lambda: f"rank {rank}"):
             yield
     finally:
         dist.destroy_process_group()
@@ -85,14 +85,14 @@ def is_loss(error: RuntimeError) -> bool:
 
 
 @contextlib.contextmanager
-def told_of_loss(where: str) -> Iterator[None]:
-    """Raise UserError for what is raised here because another rank is gone."""
+def told_of_loss(where: Callable[[], str]) -> Iterator[None]:
+    """Raise UserError, beginning with `where`, for what is raised here because another rank is gone."""
     try:
         yield
     except RuntimeError as error:
         if not is_loss(error):
             raise
         raise UserError(
-            f"{where}: another rank was lost ({str(error).splitlines()[0][:120]}); "
+            f"{where()}: another rank was lost ({str(error).splitlines()[0][:120]}); "
             "torchrun --max-restarts goes on from the newest checkpoint, as does --resume"
         ) from error

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import torch
@@ -29,20 +30,21 @@ def require(key: str, ranks: int) -> None:
         raise UserError(f"{key} sharded: needs torch 2.7 or later, this is {torch.__version__}; use replicated")
 
 
-def _shard(module: nn.Module, device: torch.device, **options: Any) -> Any:
+def _tool(device: torch.device) -> Callable[..., Any]:
+    """`fully_shard` over all ranks, by the process group that is there."""
     from torch.distributed.device_mesh import DeviceMesh
     from torch.distributed.fsdp import fully_shard
 
     group = dist.group.WORLD
     assert group is not None
-    made: Any = fully_shard(module, mesh=DeviceMesh.from_group(group, device.type), **options)
-    return made
+    return functools.partial(fully_shard, mesh=DeviceMesh.from_group(group, device.type))
 
 
 def shard_drafter(drafter: Drafter, device: torch.device) -> None:
     """In place, onto `device` layer by layer; gradients are added up over ranks, not averaged."""
+    shard = _tool(device)
     for module in (*drafter.layers, drafter):
-        made = _shard(module, device)
+        made = shard(module)
         # The denominator of the loss is the whole step's already. Gloo knows plain sums alone.
         factor = getattr(made, "set_gradient_divide_factor", None) or made.set_reduce_scatter_divide_factor
         factor(1.0)
@@ -57,10 +59,11 @@ def shard_frozen(body: nn.Module, layers: Sequence[nn.Module], device: torch.dev
             parameter.data = parameter.data.contiguous()  # what was dequantized may not be
     spread = {id(p) for layer in layers for p in layer.parameters()}
     rest = {p for p in body.parameters() if id(p) not in spread}
+    shard = _tool(device)
     for layer in layers:
-        _shard(layer, device, reshard_after_forward=True)
+        shard(layer, reshard_after_forward=True)
     # One root over all: without it a layer's weights would not be fetched while the one before still computes.
-    _shard(body, device, ignored_params=rest)
+    shard(body, ignored_params=rest)
 
 
 @torch.no_grad()
