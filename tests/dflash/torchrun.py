@@ -52,7 +52,7 @@ def torchrun(root: Path, ranks: int, lose: list[list], *changes: str) -> subproc
 def outcome(out: Path) -> tuple[list[dict], dict]:
     curve = [json.loads(line) for line in (out / "log.jsonl").read_text().splitlines()]
     for entry in curve:
-        entry.pop("tokens_per_second")
+        entry.pop("tokens_per_second", None)
     last = checkpoint.find(out / "checkpoints")[-1]
     assert last.name == f"step-{STEPS:08d}"
     return curve, {p.name: load_file(p) for p in last.glob("*.safetensors")}

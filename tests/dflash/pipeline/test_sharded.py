@@ -123,6 +123,14 @@ def test_a_checkpoint_of_either_is_gone_on_from_by_the_other(ranks: Path) -> Non
     assert same(ranks / "plain", ranks / "begun"), "begun by ranks, ended on one device"
 
 
+def test_recomputed_layers_give_the_same_bits_too(tmp_path: Path) -> None:
+    """For the same reason: gradients of the fused features are added up by layer."""
+    for name in ("none", "reentrant", "non_reentrant"):
+        make(Trainer, tmp_path / name, dataclasses.replace(BASE, steps=2, checkpointing=name)).run()
+    assert same(tmp_path / "none", tmp_path / "reentrant")
+    assert same(tmp_path / "none", tmp_path / "non_reentrant")
+
+
 def test_one_rank_or_an_old_torch_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UserError, match=r"pipeline.drafter sharded: needs at least 2 ranks, not 1; use replicated"):
         sharding.require("pipeline.drafter", 1)
