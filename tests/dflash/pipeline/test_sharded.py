@@ -10,6 +10,7 @@ from typing import Any
 import forked
 import pytest
 import torch
+import torch.distributed as dist
 from data import random_batches
 from models import drafter_for, tiny_target
 from pipelines import SETTINGS
@@ -29,7 +30,7 @@ CASES = {
     "plain": BASE,
     "reentrant": dataclasses.replace(BASE, steps=2, checkpointing="reentrant"),
     "non_reentrant": dataclasses.replace(BASE, steps=2, checkpointing="non_reentrant", ema=None),
-    "bfloat16": dataclasses.replace(BASE, steps=1, precision="bfloat16", checkpoint_every=1),
+    "bfloat16": dataclasses.replace(BASE, steps=2, precision="bfloat16"),
     "rest": dataclasses.replace(BASE, steps=2, accumulation=3),  # nothing is left for rank 1 in the second round
 }
 
@@ -49,7 +50,12 @@ def train(root: Path) -> None:
         for name, settings in CASES.items():
             make(ShardedTrainer, root / f"{name}-sharded", settings, rank).run()
         make(ProcessTrainer, root / "plain-replicated", BASE, rank).run()
-        make(ShardedTrainer, root / "begun", BASE, rank).run(until=2)
+        for step, kind in enumerate((ShardedTrainer, ProcessTrainer, ShardedTrainer)):
+            begun = make(kind, root / "begun", dataclasses.replace(BASE, checkpoint_every=1), rank)
+            if step:
+                assert begun.resume() == step
+            begun.run(until=step + 1)
+            dist.barrier()  # rank 0 has written
         ended = make(ShardedTrainer, root / "ended", BASE, rank)
         assert ended.resume() == 2
         ended.run()
@@ -99,7 +105,7 @@ def ranks(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-@pytest.mark.parametrize("name", ["plain", "reentrant", "non_reentrant", "bfloat16"])
+@pytest.mark.parametrize("name", ["plain", "reentrant", "non_reentrant"])
 def test_two_ranks_train_as_one_device_to_the_bit(name: str, ranks: Path) -> None:
     assert same(ranks / name, ranks / f"{name}-sharded")
     assert all(entry["gradient_norm"] > BASE.clip for entry in outcome(ranks / name)[0]), "clipping took part"
@@ -109,18 +115,20 @@ def test_replicas_of_the_drafter_do_too(ranks: Path) -> None:
     assert same(ranks / "plain", ranks / "plain-replicated")
 
 
-def test_a_rest_of_micro_batches_stays_within_rounding(ranks: Path) -> None:
-    one, two = outcome(ranks / "rest")[0], outcome(ranks / "rest-sharded")[0]
-    assert [e["loss"] for e in two] == pytest.approx([e["loss"] for e in one], rel=1e-5)
-    assert [e["gradient_norm"] for e in two] == pytest.approx([e["gradient_norm"] for e in one], rel=1e-5)
+@pytest.mark.parametrize(("name", "bound"), [("rest", 1e-5), ("bfloat16", 1e-3)])
+def test_sums_that_are_grouped_otherwise_stay_within_rounding(name: str, bound: float, ranks: Path) -> None:
+    """A rest of micro-batches; two uses of one weight, whose bfloat16 copies are not kept from one to the other."""
+    one, two = outcome(ranks / name)[0], outcome(ranks / f"{name}-sharded")[0]
+    assert [e["loss"] for e in two] == pytest.approx([e["loss"] for e in one], rel=bound)
+    assert [e["gradient_norm"] for e in two] == pytest.approx([e["gradient_norm"] for e in one], rel=bound)
 
 
 def test_a_checkpoint_of_either_is_gone_on_from_by_the_other(ranks: Path) -> None:
     assert same(ranks / "plain", ranks / "ended"), "begun on one device, ended by ranks"
     begun = make(Trainer, ranks / "begun")
-    assert begun.resume() == 2
+    assert begun.resume() == 3
     begun.run()
-    assert same(ranks / "plain", ranks / "begun"), "begun by ranks, ended on one device"
+    assert same(ranks / "plain", ranks / "begun"), "sharded, replicated, sharded, then on one device"
 
 
 def test_recomputed_layers_give_the_same_bits_too(tmp_path: Path) -> None:
