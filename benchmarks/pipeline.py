@@ -29,7 +29,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from dflash.data.random_rows import RandomRows
 from dflash.loss import Objective
 from dflash.model import Drafter, DrafterConfig
-from dflash.pipeline import PipelineSettings, processes
+from dflash.pipeline import PipelineSettings, ranks
+from dflash.pipeline.processes import ProcessTrainer
 from dflash.pipeline.trainer import ThreadedTrainer
 from dflash.target import TinyConfig, TinyTarget
 from dflash.train import Settings, Trainer
@@ -63,8 +64,8 @@ def child(options: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory() as folder:
         made = parts(options, Path(folder))
         if mode == "processes":
-            with processes.connected(torch.device("cpu")):
-                _measure(processes.ProcessTrainer(*made), options)
+            with ranks.connected(torch.device("cpu")):
+                _measure(ProcessTrainer(*made), options)
         elif mode == "one":
             _measure(Trainer(*made), options)
         else:

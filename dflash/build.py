@@ -24,7 +24,9 @@ from dflash.export import read_drafter
 from dflash.loss import Objective
 from dflash.model import Drafter, DrafterConfig, spread_layer_ids
 from dflash.pipeline import PipelineSettings, devices
-from dflash.pipeline.processes import ProcessTrainer, first_rank_first
+from dflash.pipeline.processes import ProcessTrainer
+from dflash.pipeline.ranks import first_rank_first
+from dflash.pipeline.sharded import ShardedTrainer
 from dflash.pipeline.trainer import ThreadedTrainer
 from dflash.sampling import Sampling
 from dflash.target import Target
@@ -42,10 +44,16 @@ class Run:
     records: Records
 
 
-def load_target(section: TargetSection) -> tuple[Target, Tokenizer]:
+def load_target(section: TargetSection, sharded: bool = False) -> tuple[Target, Tokenizer]:
     """Target and tokenizer; raises UserError for a device that isn't there."""
     devices.require(section.device)
-    target = targets.load(section.path, section.dtype, section.device, section.gguf_file)
+    if sharded:
+        from dflash.pipeline import sharded_target  # transformers is an optional extra
+
+        device = torch.device(section.device)
+        target: Target = sharded_target.load(section.path, section.dtype, device, section.gguf_file)
+    else:
+        target = targets.load(section.path, section.dtype, section.device, section.gguf_file)
     return target, load_tokenizer(section)
 
 
@@ -111,7 +119,7 @@ def training(
 ) -> Run:
     """Everything that `dflash train` needs; raises UserError for what doesn't fit together."""
     if target is None:
-        target, tokenizer = load_target(config.target)
+        target, tokenizer = load_target(config.target, config.pipeline.target == "sharded")
     d = config.data
     try:
         objective = Objective(**config.loss.model_dump())
@@ -164,7 +172,7 @@ def training(
     if config.pipeline.mode == "threads":
         kind = partial(ThreadedTrainer, pipeline=pipeline_settings(config))
     elif config.pipeline.mode == "processes":
-        kind = ProcessTrainer
+        kind = ShardedTrainer if config.pipeline.drafter == "sharded" else ProcessTrainer
     trainer = kind(
         settings,
         drafter,

@@ -124,12 +124,15 @@ class PipelineSection(Section):
     patience: float = Field(default=900.0, gt=0)  # seconds without a sign of life from a worker at work
     compile: Literal["per_thread", "shared"] = "per_thread"
     fix: str = "auto"  # "none", or one of `harness list`
+    drafter: Literal["replicated", "sharded"] = "replicated"  # of processes: whole on each rank, or FSDP2
+    target: Literal["replicated", "sharded"] = "replicated"
 
     @model_validator(mode="after")
     def only_what_the_mode_has(self) -> PipelineSection:
-        extra = sorted(self.model_fields_set - {"mode"})
-        if self.mode != "threads" and extra:
-            raise ValueError(f'pipeline.{extra[0]} is for pipeline.mode = "threads"; the mode is "{self.mode}"')
+        for key in sorted(self.model_fields_set - {"mode"}):
+            mode = "processes" if key in ("drafter", "target") else "threads"
+            if self.mode != mode:
+                raise ValueError(f'pipeline.{key} is for pipeline.mode = "{mode}"; the mode is "{self.mode}"')
         return self
 
 
@@ -142,6 +145,15 @@ class Config(Section):
     train: TrainSection
     pipeline: PipelineSection = PipelineSection()
     output: OutputSection
+
+    @model_validator(mode="after")
+    def a_cache_is_made_by_one_rank(self) -> Config:
+        if self.features.mode == "cached" and self.pipeline.target == "sharded":
+            raise ValueError(
+                'features.mode = "cached": one rank makes the cache, but pipeline.target is sharded over all; '
+                'set features.mode = "online", or pipeline.target = "replicated"'
+            )
+        return self
 
 
 def load(path: str | Path, changes: Sequence[str] = ()) -> Config:

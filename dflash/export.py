@@ -7,6 +7,7 @@ parameter names of `dflash.model`. Layer ids are always written: loaders that ha
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -84,11 +85,15 @@ def read_config(path: Path) -> DrafterConfig:
 
 def write_drafter(drafter: Drafter, path: Path, dtype: torch.dtype | None = None) -> None:
     """Write the drafter into the directory `path`, in `dtype` if given."""
+    write_weights(drafter.config, drafter.state_dict(), path, dtype or drafter.fc.weight.dtype)
+
+
+def write_weights(config: DrafterConfig, weights: Mapping[str, Tensor], path: Path, dtype: torch.dtype) -> None:
+    """The same of a drafter's weights by name."""
     path.mkdir(parents=True, exist_ok=True)
-    dtype = dtype or drafter.fc.weight.dtype
-    entries = config_entries(drafter.config, dtype)
+    entries = config_entries(config, dtype)
     (path / "config.json").write_text(json.dumps(entries, indent=2) + "\n")
-    tensors = {n: t.detach().to("cpu", dtype).contiguous() for n, t in drafter.state_dict().items()}
+    tensors = {n: t.detach().to("cpu", dtype).contiguous() for n, t in weights.items()}
     save_file(tensors, path / "model.safetensors", metadata={"format": "pt"})
 
 
@@ -133,7 +138,7 @@ def verify(export: Path, drafter: Drafter) -> dict[str, Any]:
     tensors, own = read_tensors(export), drafter.state_dict()
     shared = own.keys() & tensors.keys()
     worst = max(
-        (float((own[n].float() - tensors[n].float()).abs().max()) for n in shared), default=float("nan")
+        (float((own[n].float().cpu() - tensors[n].float()).abs().max()) for n in shared), default=float("nan")
     )
     return {
         "missing": sorted(own.keys() - tensors.keys()),

@@ -285,7 +285,9 @@ class Drafter(nn.Module):
         fused = self.fuse(features)
         block_rope, context_rope = self.rope(block_positions), self.rope(context_positions)
         for layer in self.layers:
-            block = layer(block, fused, block_rope, context_rope, attend)
+            # A view for each layer: gradients of `fused` are added up by layer first, as they are where layers are
+            # sharded or recomputed, so that the sum is the same to the bit.
+            block = layer(block, fused.view_as(fused), block_rope, context_rope, attend)
         return self.norm(block)
 
     def context(self, features: Tensor, positions: Tensor) -> list[KeyValue]:

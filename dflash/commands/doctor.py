@@ -11,7 +11,7 @@ import sys
 from typing import Any
 
 from dflash import config
-from dflash.commands.arguments import answer, say
+from dflash.commands.arguments import answer, positive, say
 from dflash.errors import UserError
 from dflash.pipeline import fix
 from dflash.pipeline.dry_run import dry_run
@@ -23,6 +23,9 @@ RACES = ("flag.warm", "patcher.foreign_call")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("config", nargs="?", help="TOML file: estimate its memory and run one step of it")
     parser.add_argument("--set", action="append", default=[], metavar="SECTION.KEY=VALUE", help="change one value")
+    parser.add_argument(
+        "--ranks", type=positive, metavar="N", help="of pipeline.mode processes: how many torchrun will start"
+    )
     parser.add_argument("--races", action="store_true", help="search here for known races of torch (a minute)")
 
 
@@ -30,12 +33,14 @@ def run(options: argparse.Namespace) -> int:
     settings = config.load(options.config, options.set) if options.config else None
     if options.set and settings is None:
         raise UserError("--set changes a configuration: give its file")
+    if options.ranks and settings is None:
+        raise UserError("--ranks is about a configuration: give its file")
     values = examine()
     values["fix for threads"] = fix.told(settings.pipeline.fix if settings else "auto")
     if options.races:
         values |= {f"race {name}": live(name) for name in RACES}
     if settings is not None:
-        values |= dry_run(settings, say)
+        values |= dry_run(settings, say, options.ranks)
     answer(options, values, "\n".join(_lines(values)))
     return 0 if values["ok"] else 1
 

@@ -13,7 +13,7 @@ from dflash import build, config
 from dflash.commands.arguments import answer, say
 from dflash.errors import UserError
 from dflash.export import verify, write_drafter
-from dflash.pipeline import devices, processes
+from dflash.pipeline import devices, ranks
 from dflash.train import checkpoint
 
 
@@ -37,12 +37,12 @@ def run(options: argparse.Namespace) -> int:
     settings = config.load(options.config, changes)
     with contextlib.ExitStack() as stack:
         if settings.pipeline.mode == "processes":
-            device = processes.device_of(settings.target.device, processes.place()[2])
+            device = ranks.device_of(settings.target.device, ranks.place()[2])
             settings = settings.model_copy(
                 update={"target": settings.target.model_copy(update={"device": device})}
             )
             devices.require(device, "target.device")
-            stack.enter_context(processes.connected(torch.device(device)))
+            stack.enter_context(ranks.connected(torch.device(device)))
         return _train(options, settings)
 
 
@@ -52,7 +52,7 @@ def _train(options: argparse.Namespace, settings: config.Config) -> int:
     there = bool(checkpoint.find(out / "checkpoints"))
     resume = options.resume is not None
     if there and not resume:
-        if settings.pipeline.mode != "processes" or not processes.restarted():
+        if settings.pipeline.mode != "processes" or not ranks.restarted():
             raise UserError(f"{out}: holds checkpoints already: add --resume, or choose another output.directory")
         resume = True  # a rank was lost, and torchrun started all of them again
     made = build.training(settings, say)
@@ -76,11 +76,11 @@ def _train(options: argparse.Namespace, settings: config.Config) -> int:
             bar.set_postfix(shown)
 
         trainer.run(report=report)
-    if not trainer.leads:
-        return 0
-    with trainer.averaged():
-        write_drafter(trainer.drafter, out / "drafter")
-        checked = verify(out / "drafter", trainer.drafter)
+    with trainer.averaged() as drafter:
+        if not trainer.leads:
+            return 0
+        write_drafter(drafter, out / "drafter")
+        checked = verify(out / "drafter", drafter)
     values = {
         "steps": trainer.step, "loss": last.get("loss"), "tau": last.get("tau"), "skipped": trainer.skipped,
         "bad_lines": made.records.skipped, "drafter": str(out / "drafter"),

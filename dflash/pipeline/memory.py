@@ -69,3 +69,38 @@ def estimate(
         found[device]["activations, about"] += activation_bytes(drafter.config, load)
     return {device: dict(parts) for device, parts in sorted(found.items())}
 
+
+
+@dataclass(frozen=True)
+class TargetBytes:
+    """Of a target's weights: all, those of its decoder layers, and those of its largest layer."""
+
+    all: int
+    layers: int = 0
+    largest: int = 0
+
+
+def estimate_rank(
+    drafter: Drafter, target: TargetBytes, load: Load, ranks: int, drafter_sharded: bool, target_sharded: bool
+) -> dict[str, int]:
+    """Bytes of one of `ranks` processes by what they are for."""
+    parameters = sum(p.numel() for p in drafter.parameters())
+    layers = [sum(p.numel() for p in layer.parameters()) for layer in drafter.layers]
+    share = ranks if drafter_sharded else 1
+    found = {"drafter, gradient, AdamW": -(-parameters * _MASTER // share)}
+    if load.ema:
+        found["averaged weights"] = -(-parameters * 4 // share)
+    if drafter_sharded:
+        # One layer runs while the next is fetched, and one has its gradient whole; what is in no layer stays.
+        found["what is whole for a time"] = 4 * (3 * max(layers) + 2 * (parameters - sum(layers)))
+        if load.bfloat16 and not load.recomputed:
+            found["bfloat16 weights for the backward"] = parameters * 2
+    else:
+        found["gradients being added up"] = parameters * 4
+    found["target"] = target.all
+    if target_sharded:
+        found["target"] = target.all - target.layers + -(-target.layers // ranks) + 2 * target.largest
+    features = feature_bytes(drafter.config, load) * load.rows * load.length
+    found["features"] = features
+    found["activations, about"] = activation_bytes(drafter.config, load)
+    return found

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,61 +14,11 @@ from torch.nn.parallel import DistributedDataParallel
 
 from dflash.errors import UserError
 from dflash.loss import BlockStatistics
+from dflash.pipeline.ranks import place, told_of_loss
 from dflash.train.log import Log
 from dflash.train.plan import Plan
 from dflash.train.step import Prepared, features_of, loss_of
 from dflash.train.trainer import Trainer
-
-_HOW = 'start it with: torchrun --nproc-per-node N -m dflash.cli train run.toml --set pipeline.mode="processes"'
-
-
-def place() -> tuple[int, int, int]:
-    """(rank, number of ranks, rank on this machine), as torchrun says; raises UserError without it."""
-    try:
-        return int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"]), int(os.environ["LOCAL_RANK"])
-    except (KeyError, ValueError):
-        raise UserError(f"pipeline.mode processes: this process is no rank of torchrun; {_HOW}") from None
-
-
-def device_of(name: str, local_rank: int) -> str:
-    """The rank's own device: `cuda` becomes `cuda:LOCAL_RANK`, `cpu` stays; raises UserError for `cuda:N`."""
-    if name.startswith("cuda:"):
-        raise UserError(f'target.device "{name}": in pipeline.mode processes write "cuda"; each rank takes its own')
-    return f"cuda:{local_rank}" if name == "cuda" else name
-
-
-def restarted() -> bool:
-    """Whether torchrun started this process again after a rank was lost."""
-    return os.environ.get("TORCHELASTIC_RESTART_COUNT", "0") != "0"
-
-
-@contextlib.contextmanager
-def connected(device: torch.device) -> Iterator[None]:
-    """The process group of all ranks: nccl between GPUs, gloo between CPUs."""
-    place()
-    if device.type == "cuda":
-        torch.cuda.set_device(device)
-    store, rank, world = next(dist.rendezvous("env://"))
-    # torchrun keeps one store for all its restarts: addresses of the ranks that are gone are still in it, and the new
-    # ones would wait for those.
-    store = dist.PrefixStore(f"start {os.environ.get('TORCHELASTIC_RESTART_COUNT', '0')}", store)
-    backend = "nccl" if device.type == "cuda" else "gloo"
-    dist.init_process_group(backend, store=store, rank=rank, world_size=world)
-    try:
-        yield
-    finally:
-        dist.destroy_process_group()
-
-
-@contextlib.contextmanager
-def first_rank_first() -> Iterator[None]:
-    """Rank 0 goes through alone, then all others: for files that the first makes and the others find."""
-    leads = place()[0] == 0
-    if not leads:
-        dist.barrier()
-    yield
-    if leads:
-        dist.barrier()
 
 
 def total(bucket: Any) -> torch.futures.Future[Tensor]:
@@ -92,31 +41,37 @@ class Silent(Log):
         pass
 
 
-def _is_loss(error: RuntimeError) -> bool:
-    """Gloo says it with a plain RuntimeError."""
-    kinds = (dist.DistBackendError, dist.DistNetworkError)
-    words = ("Connection closed by peer", "Connection reset by peer", "Broken pipe", "Read error")
-    return isinstance(error, kinds) or any(word in str(error) for word in words)
+def check_accumulation(accumulation: int, ranks: int) -> None:
+    """Raise UserError where a rank would never get a micro-batch."""
+    if accumulation < ranks:
+        raise UserError(
+            f"train.accumulation {accumulation}: {ranks} ranks need at least {ranks} micro-batches a step; "
+            "raise it, or start fewer ranks"
+        )
 
 
 class ProcessTrainer(Trainer):
     """`Trainer` whose ranks share a step's micro-batches; rank 0 logs, validates and saves.
 
     Every rank plans the whole step, so all agree on denominator and skipped micro-batches without asking.
-    Micro-batch j is rank j mod N's. Make it inside `connected`. Raises UserError where ranks would idle.
+    Micro-batch j is rank j mod N's. Each rank has the whole drafter (DDP). Make it inside `connected`. Raises
+    UserError where ranks would idle.
     """
 
+    keeps_casts = True  # autocast may keep a weight's bfloat16 copy until the micro-batch's end
+
     def __init__(self, *arguments: Any, **options: Any) -> None:
-        super().__init__(*arguments, **options)
         self.rank, self.ranks, _ = place()
-        if self.settings.accumulation < self.ranks:
-            raise UserError(
-                f"train.accumulation {self.settings.accumulation}: {self.ranks} ranks need at least "
-                f"{self.ranks} micro-batches a step; raise it, or start fewer ranks"
-            )
-        self.shared = DistributedDataParallel(self.drafter, broadcast_buffers=False)
+        super().__init__(*arguments, **options)
+        check_accumulation(self.settings.accumulation, self.ranks)
+        self.shared: Any = self.wrapped()
+
+    def wrapped(self) -> nn.Module:
+        """What runs the drafter and adds up gradients over ranks."""
+        shared = DistributedDataParallel(self.drafter, broadcast_buffers=False)
         # DDP looks at annotations, which are text here: a lambda has none.
-        self.shared.register_comm_hook(None, lambda state, bucket: total(bucket))
+        shared.register_comm_hook(None, lambda state, bucket: total(bucket))
+        return shared
 
     @property
     def leads(self) -> bool:
@@ -128,42 +83,42 @@ class ProcessTrainer(Trainer):
     def save(self, keep: int | None = None) -> Path:
         return super().save(keep) if self.leads else self.checkpoints
 
-    def validate(self, log: Log, report: Callable[[dict[str, Any]], None]) -> None:
-        if self.leads:
-            super().validate(log, report)
+    @property
+    def evaluates(self) -> bool:
+        """A target that is sharded runs on all ranks or on none."""
+        return self.leads or self.target.sharded
 
     def run(
         self, until: int | None = None, report: Callable[[dict[str, Any]], None] = lambda entry: None
     ) -> None:
         """As `Trainer.run`; raises UserError where another rank was lost."""
-        try:
+        with told_of_loss(lambda: f"rank {self.rank}, step {self.step + 1}"):
             super().run(until, report)
-        except RuntimeError as error:
-            if not _is_loss(error):
-                raise
-            raise UserError(
-                f"rank {self.rank}, step {self.step + 1}: another rank was lost ({str(error).splitlines()[0][:120]}); "
-                "torchrun --max-restarts goes on from the newest checkpoint, as does --resume"
-            ) from error
 
     def gradients(self, plan: Plan) -> tuple[float, BlockStatistics]:
-        mine = list(range(self.rank, len(plan.micro), self.ranks))
+        rounds = -(-len(plan.micro) // self.ranks)
         rows = []
-        for i in mine or [0]:  # a rank without a micro-batch takes part in the sum with zeros
-            last = not mine or i == mine[-1]
-            with contextlib.nullcontext() if last else self.shared.no_sync():
-                part, counted = self._loss(plan.micro[i], plan.denominator)
+        for i in range(self.rank, rounds * self.ranks, self.ranks):
+            # A rank for which nothing is left takes part with zeros: forwards and sums are all ranks' business.
+            mine = i < len(plan.micro)
+            with self.adding_up(i + self.ranks >= rounds * self.ranks):
+                part, counted = self._loss(plan.micro[i if mine else 0], plan.denominator)
                 (part if mine else part * 0).backward()
-            rows.append((float(part.detach()), counted))
-        return self._gathered(rows if mine else [], plan)
+            if mine:
+                rows.append((float(part.detach()), counted))
+        return self._gathered(rows, plan)
+
+    def adding_up(self, last: bool) -> contextlib.AbstractContextManager[Any]:
+        """Around a micro-batch: DDP adds up over ranks once a step, after the last."""
+        return contextlib.nullcontext() if last else self.shared.no_sync()
 
     def _loss(self, planned: Prepared, denominator: float) -> tuple[Tensor, BlockStatistics]:
         prepared = planned.to(self._move)
         output = features_of(self.target, prepared.batch, self.drafter.config.target_layer_ids)
-        forward: nn.Module = self.shared
-        with torch.autocast(self.device.type, torch.bfloat16, enabled=self.settings.precision == "bfloat16"):
+        low = self.settings.precision == "bfloat16"
+        with torch.autocast(self.device.type, torch.bfloat16, enabled=low, cache_enabled=self.keeps_casts):
             return loss_of(
-                self.drafter, self.target, prepared, output, self.objective, denominator, self.backend, forward
+                self.drafter, self.target, prepared, output, self.objective, denominator, self.backend, self.shared
             )
 
     def _gathered(self, rows: list[tuple[float, BlockStatistics]], plan: Plan) -> tuple[float, BlockStatistics]:

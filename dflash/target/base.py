@@ -82,6 +82,7 @@ class Target(ABC):
     vocab_size: int
     dtype: torch.dtype
     device: torch.device
+    sharded = False  # whether its layers are spread over ranks, which must then run it together
 
     @abstractmethod
     def embed(self, ids: Tensor) -> Tensor:

@@ -51,20 +51,50 @@ class HuggingFaceEnds:
         return torch.tanh(logits / self.cap) * self.cap if self.cap else logits
 
 
+def read_model(path: str | Path, dtype: str, gguf_file: str | None = None) -> Any:
+    """A causal language model in the CPU's memory; raises UserError where it can't be read."""
+    try:
+        from transformers import AutoModelForCausalLM
+    except ImportError:
+        raise UserError("loading a target needs transformers: install the 'dflash' extra") from None
+    if dtype != "auto" and dtype not in DTYPES:
+        raise UserError(f"target dtype {dtype!r} is unknown (use auto, {', '.join(DTYPES)})")
+    extra = {"gguf_file": gguf_file} if gguf_file else {}
+    try:
+        model: Any = AutoModelForCausalLM.from_pretrained(str(path), dtype=DTYPES.get(dtype, "auto"), **extra)
+    except Exception as error:  # each reader of a torn or foreign file fails in a way of its own
+        line = " ".join(str(error).split())[:300]
+        raise UserError(f"target {path}: can't be loaded as a causal language model: {line}") from None
+    return model
+
+
+def body_of(model: Any) -> Any:
+    """All of a model but its head."""
+    return model.get_decoder() if hasattr(model, "get_decoder") else model.base_model
+
+
+def layers_of(body: nn.Module, count: int, name: str) -> nn.ModuleList:
+    """The decoder layers; raises UserError where there is no list of `count`."""
+    found = [m for m in body.modules() if isinstance(m, nn.ModuleList) and len(m) == count]
+    if not found:
+        raise UserError(f"{name}: {type(body).__name__} has no list of {count} decoder layers")
+    return found[0]
+
+
 class HuggingFaceTarget(Target):
     """Raises UserError for models whose layers, cache or head this can't drive faithfully."""
 
-    def __init__(self, model: Any, name: str = "model") -> None:
+    def __init__(self, model: Any, name: str = "model", sharded: bool = False) -> None:
         self.model = model.requires_grad_(False).eval()
-        self.name = name
+        self.name, self.sharded = name, sharded
         self.text_config = model.config.get_text_config()
         self.hidden_size = int(self.text_config.hidden_size)
         self.num_layers = int(self.text_config.num_hidden_layers)
-        self.body = model.get_decoder() if hasattr(model, "get_decoder") else model.base_model
+        self.body = body_of(model)
         # transformers 5.24 renamed the argument and will drop the old name.
         accepted = inspect.signature(self.body.forward).parameters
         self.cache_argument = "cache" if "cache" in accepted else "past_key_values"
-        self.layers = self._find_layers()
+        self.layers = layers_of(self.body, self.num_layers, name)
         head = model.get_output_embeddings()
         if head is None:
             raise UserError(f"{name}: has no language-model head; give a causal language model")
@@ -88,27 +118,7 @@ class HuggingFaceTarget(Target):
         cls, path: str | Path, dtype: str, device: torch.device, gguf_file: str | None = None
     ) -> HuggingFaceTarget:
         """`path` a checkpoint directory or hub name; `gguf_file` the name of a GGUF file in it."""
-        try:
-            from transformers import AutoModelForCausalLM
-        except ImportError:
-            raise UserError("loading a target needs transformers: install the 'dflash' extra") from None
-        if dtype != "auto" and dtype not in DTYPES:
-            raise UserError(f"target dtype {dtype!r} is unknown (use auto, {', '.join(DTYPES)})")
-        extra = {"gguf_file": gguf_file} if gguf_file else {}
-        try:
-            model: Any = AutoModelForCausalLM.from_pretrained(str(path), dtype=DTYPES.get(dtype, "auto"), **extra)
-        except Exception as error:  # each reader of a torn or foreign file fails in a way of its own
-            line = " ".join(str(error).split())[:300]
-            raise UserError(f"target {path}: can't be loaded as a causal language model: {line}") from None
-        return cls(model.to(device), str(path))
-
-    def _find_layers(self) -> nn.ModuleList:
-        found = [m for m in self.body.modules() if isinstance(m, nn.ModuleList) and len(m) == self.num_layers]
-        if not found:
-            raise UserError(
-                f"{self.name}: {type(self.body).__name__} has no list of {self.num_layers} decoder layers"
-            )
-        return found[0]
+        return cls(read_model(path, dtype, gguf_file).to(device), str(path))
 
     @torch.no_grad()
     def _check_head(self) -> None:

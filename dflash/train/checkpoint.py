@@ -11,31 +11,46 @@ import errno
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from dflash.errors import UserError
-from dflash.export import write_drafter
-from dflash.model import Drafter
+from dflash.export import write_weights
+from dflash.model import Drafter, DrafterConfig
 from dflash.train.ema import Ema
+from dflash.train.shards import fill, like
 
 FORMAT = 1
 
 
+@dataclass(frozen=True)
+class Tensors:
+    """What a checkpoint keeps, whole: a run that is spread over ranks gathers it first."""
+
+    weights: dict[str, Tensor]
+    moments: dict[str, Tensor]  # as `optimizer_tensors` names them
+    averaged: dict[str, Tensor] | None
+
+
+def collect(
+    drafter: Drafter, optimizer: torch.optim.Optimizer, ema: Ema | None,
+    take: Callable[[Tensor], Tensor] = lambda t: t.detach(),
+) -> Tensors:  # fmt: skip
+    """A run's tensors, each through `take`, in an order that is the same on every rank."""
+    averaged = None if ema is None else {n: take(t) for n, t in ema.weights.items()}
+    weights = {n: take(t) for n, t in drafter.state_dict().items()}
+    return Tensors(weights, optimizer_tensors(drafter, optimizer, take), averaged)
+
+
 def save(
-    root: Path,
-    step: int,
-    drafter: Drafter,
-    optimizer: torch.optim.Optimizer,
-    ema: Ema | None,
-    state: dict[str, Any],
-    keep: int = 2,
+    root: Path, step: int, config: DrafterConfig, tensors: Tensors, state: dict[str, Any], keep: int = 2
 ) -> Path:
     """Write `step-…` under `root` and drop all but the `keep` newest.
 
@@ -46,11 +61,11 @@ def save(
     shutil.rmtree(draft, ignore_errors=True)
     try:
         draft.mkdir(parents=True)
-        write_drafter(drafter, draft)
-        save_file(optimizer_tensors(drafter, optimizer), draft / "optimizer.safetensors")
-        if ema is not None:
-            save_file(ema.weights, draft / "ema.safetensors")
-        entries = {"format": FORMAT, "step": step, "ema": ema is not None, **state}
+        write_weights(config, tensors.weights, draft, tensors.weights["fc.weight"].dtype)
+        save_file(tensors.moments, draft / "optimizer.safetensors")
+        if tensors.averaged is not None:
+            save_file(tensors.averaged, draft / "ema.safetensors")
+        entries = {"format": FORMAT, "step": step, "ema": tensors.averaged is not None, **state}
         (draft / "state.json").write_text(json.dumps(entries))
         for path in draft.iterdir():
             _flush(path)
@@ -106,18 +121,37 @@ def restore(
             f"{path}: was trained {'with' if state['ema'] else 'without'} an average of the weights"
         )
     try:
-        load_weights(drafter, load_file(path / "model.safetensors"), path)
-        load_optimizer(drafter, optimizer, load_file(path / "optimizer.safetensors"))
+        load_weights(drafter, Stored(path / "model.safetensors"), path)
+        load_optimizer(drafter, optimizer, Stored(path / "optimizer.safetensors"))
         if ema is not None:
-            averaged = load_file(path / "ema.safetensors")
+            averaged = Stored(path / "ema.safetensors")
             for name, tensor in ema.weights.items():
-                tensor.copy_(averaged[name])
+                fill(tensor, averaged[name])
     except (OSError, SafetensorError, KeyError) as error:
         raise UserError(f"{path}: can't be read whole ({error}): resume from an older checkpoint") from None
     return state
 
 
-def load_weights(model: nn.Module, tensors: dict[str, Tensor], path: Path) -> None:
+class Stored(Mapping[str, Tensor]):
+    """A file's tensors, read one at a time: ranks that keep some rows of each never hold them all."""
+
+    def __init__(self, path: Path) -> None:
+        self.file = safe_open(path, framework="pt")
+        self.names = list(self.file.keys())
+
+    def __getitem__(self, name: str) -> Tensor:
+        if name not in self.names:
+            raise KeyError(name)
+        return self.file.get_tensor(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+
+def load_weights(model: nn.Module, tensors: Mapping[str, Tensor], path: Path) -> None:
     """Strictly: every name and shape; raises UserError naming the first that doesn't fit."""
     own = dict(model.state_dict())
     for name in sorted({*own, *tensors}):
@@ -125,10 +159,12 @@ def load_weights(model: nn.Module, tensors: dict[str, Tensor], path: Path) -> No
             raise UserError(f"{path}: lacks the tensor {name}")
         if name not in own:
             raise UserError(f"{path}: has a tensor {name} that the drafter doesn't know")
-        if own[name].shape != tensors[name].shape:
-            shapes = f"{list(tensors[name].shape)}, not {list(own[name].shape)}"
+        shape = tensors[name].shape
+        if own[name].shape != shape:
+            shapes = f"{list(shape)}, not {list(own[name].shape)}"
             raise UserError(f"{path}: {name} has the shape {shapes}: another configuration wrote it")
-    model.load_state_dict(tensors)
+    for name, tensor in own.items():
+        fill(tensor, tensors[name])
 
 
 def _named(drafter: Drafter, optimizer: torch.optim.Optimizer) -> Iterator[tuple[str, nn.Parameter]]:
@@ -136,20 +172,24 @@ def _named(drafter: Drafter, optimizer: torch.optim.Optimizer) -> Iterator[tuple
     return ((n, p) for n, p in drafter.named_parameters() if id(p) in known)
 
 
-def optimizer_tensors(drafter: Drafter, optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
+def optimizer_tensors(
+    drafter: Drafter, optimizer: torch.optim.Optimizer, take: Callable[[Tensor], Tensor]
+) -> dict[str, Tensor]:
     """AdamW's moments and counts by parameter name."""
     return {
-        f"{key}.{name}": value.detach().clone()
+        f"{key}.{name}": take(value)
         for name, parameter in _named(drafter, optimizer)
         for key, value in optimizer.state.get(parameter, {}).items()
     }
 
 
-def load_optimizer(drafter: Drafter, optimizer: torch.optim.Optimizer, tensors: dict[str, Tensor]) -> None:
+def load_optimizer(
+    drafter: Drafter, optimizer: torch.optim.Optimizer, tensors: Mapping[str, Tensor]
+) -> None:
     for name, parameter in _named(drafter, optimizer):
         entries = {
             k: tensors[f"{k}.{name}"] for k in ("step", "exp_avg", "exp_avg_sq") if f"{k}.{name}" in tensors
         }
         if entries:
-            moved = {k: v if k == "step" else v.to(parameter.device) for k, v in entries.items()}
+            moved = {k: v if k == "step" else like(parameter, v) for k, v in entries.items()}
             optimizer.state[parameter] = moved

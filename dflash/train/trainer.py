@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +53,8 @@ class Trainer:
             raise ValueError(f"master weights must be float32, not {drafter.fc.weight.dtype}")
         self.device = target.device
         self.backend = default_backend(self.device) if settings.attention == "auto" else settings.attention
-        drafter.to(self.device).train()
+        self.distribute()
+        drafter.train()
         matrices = [p for p in drafter.parameters() if p.ndim > 1]
         vectors = [p for p in drafter.parameters() if p.ndim <= 1]
         groups = [
@@ -78,6 +79,15 @@ class Trainer:
         """Whether this trainer writes the results; of several processes, one does."""
         return True
 
+    @property
+    def evaluates(self) -> bool:
+        """Whether this trainer takes part in validation."""
+        return True
+
+    def distribute(self) -> None:
+        """Bring the drafter where it is trained, before optimizer and average are made from its parameters."""
+        self.drafter.to(self.device)
+
     def resume(self, path: Path | None = None) -> int:
         """Go on from a checkpoint (by default the newest); returns its step.
 
@@ -94,14 +104,20 @@ class Trainer:
 
     def save(self, keep: int | None = None) -> Path:
         """Write a checkpoint of the present state; of older ones, `keep` in all stay (None: as in the settings)."""
+        return self.write(checkpoint.collect(self.drafter, self.optimizer, self.ema), keep)
+
+    def write(self, tensors: checkpoint.Tensors, keep: int | None = None) -> Path:
+        """As `save`, of tensors that were collected."""
         state = {"data": self.place, "skipped": self.skipped, "config": self.config}
         return checkpoint.save(
-            self.checkpoints, self.step, self.drafter, self.optimizer, self.ema, state, keep or self.settings.keep
+            self.checkpoints, self.step, self.drafter.config, tensors, state, keep or self.settings.keep
         )
 
-    def averaged(self) -> contextlib.AbstractContextManager[None]:
-        """The weights to evaluate and export: the averaged ones where there are such."""
-        return self.ema.swapped_in(self.drafter) if self.ema else contextlib.nullcontext()
+    @contextlib.contextmanager
+    def averaged(self) -> Iterator[Drafter]:
+        """The drafter to evaluate and export, with the averaged weights where there are such."""
+        with self.ema.swapped_in(self.drafter) if self.ema else contextlib.nullcontext():
+            yield self.drafter
 
     def run(
         self, until: int | None = None, report: Callable[[dict[str, Any]], None] = lambda entry: None
@@ -143,8 +159,10 @@ class Trainer:
 
     def validate(self, log: Log, report: Callable[[dict[str, Any]], None]) -> None:
         assert self.validation is not None
-        with self.averaged():
-            values = self.validation(self.drafter)
+        with self.averaged() as drafter:
+            if not self.evaluates:
+                return
+            values = self.validation(drafter)
         log.write(self.step, "validate", **values)
         report({"step": self.step, "kind": "validate", **values})
 
@@ -184,9 +202,13 @@ class Trainer:
     def _move(self, tensor: torch.Tensor) -> torch.Tensor:
         return tensor.to(self.device)
 
+    def clip(self) -> float:
+        """Shorten the gradient to the settings' norm; returns its norm before."""
+        return float(torch.nn.utils.clip_grad_norm_(self.drafter.parameters(), self.settings.clip))
+
     def _apply(self, plan: Plan, loss: float, rate: float) -> float:
         """One optimizer step; returns the gradient's norm before clipping."""
-        norm = float(torch.nn.utils.clip_grad_norm_(self.drafter.parameters(), self.settings.clip))
+        norm = self.clip()
         if not (math.isfinite(loss) and math.isfinite(norm)):
             self.optimizer.zero_grad(set_to_none=True)
             what = "loss" if not math.isfinite(loss) else "gradient"

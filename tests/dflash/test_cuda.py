@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import forked
 import pytest
 import torch
 from data import random_batches
@@ -14,6 +15,8 @@ from dflash import attention
 from dflash.decode import generate
 from dflash.loss import Objective
 from dflash.masks import Layout
+from dflash.pipeline.ranks import connected, place
+from dflash.pipeline.sharded import ShardedTrainer
 from dflash.train import Settings, Trainer
 
 pytestmark = [pytest.mark.cuda, pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")]
@@ -54,3 +57,27 @@ def test_training_and_decoding(precision: str, tmp_path: Path) -> None:
     prompts = [[1, 2, 3], [4]]
     plain = generate(target, None, prompts, 12)
     assert [r.tokens for r in generate(target, drafter, prompts, 12)] == [r.tokens for r in plain]
+
+
+def sharded(root: Path) -> None:
+    rank = place()[0]
+    device = torch.device("cuda", rank)
+    with connected(device):
+        target = tiny_target(hidden_size=64, head_dim=16).to(device)
+        settings = Settings(
+            steps=20, lr=3e-3, anchors=4, accumulation=2, precision="bfloat16", checkpointing="non_reentrant",
+            log_every=1, checkpoint_every=10,
+        )  # fmt: skip
+        entries: list[dict] = []
+        source = random_batches(root / f"d{rank}")
+        trainer = ShardedTrainer(
+            settings, drafter_for(target, head_dim=16), target, source, Objective(), root / "out"
+        )
+        trainer.run(report=entries.append)
+        assert entries[-1]["loss"] < entries[0]["loss"]
+        assert trainer.resume() == 20
+
+
+@pytest.mark.skipif(torch.cuda.device_count() < 2, reason="fewer than two GPUs")
+def test_training_sharded_over_two_gpus(tmp_path: Path) -> None:
+    forked.start(2, "test_cuda", "sharded", tmp_path)
