@@ -162,7 +162,7 @@ def _several(options: argparse.Namespace, fixes: list[Fix]) -> int:
         raise UserError(f"--torch {options.torch!r}: releases, with commas between them (2.12.1,2.15.0)")
     for options.torch in releases:  # before the first hour: is each there?
         python = shared.interpreter(options)
-        _loaded(options, [case.scenario for case in cases])
+        _loaded(options, [case.scenario for case, _ in asked])
     found = []
     for options.torch in releases:
         found += [_one(options, fixes, case, known, keep=True) for case, known in asked]
