@@ -39,7 +39,8 @@ from .world import World
 class PipeGate:
     """The baton's way to one process: a pipe, and the common state as the message."""
 
-    def __init__(self) -> None:
+    def __init__(self, index: int) -> None:
+        self.index = index
         self.read_fd, self.write_fd = os.pipe()
         self.control: RemoteController | None = None
 
@@ -59,7 +60,7 @@ class PipeGate:
     def open(self) -> None:
         assert self.control is not None
         with shield():
-            wire.write(self.write_fd, self.control.dump())
+            wire.write(self.write_fd, self.control.dump(self.index))
 
 
 class RemoteController(Controller):
@@ -71,13 +72,21 @@ class RemoteController(Controller):
         self.done_fd = done_fd
         #: what threads that ended leave: result, findings, unused directives, accesses
         self.left: dict[str, dict[str, Any]] = {}
+        #: how much of the log each process has: it is sent the rest, since the whole at every hand-over would be quadratic
+        self.known = [0] * len(gates)
         for index, gate in enumerate(gates):
             gate.control = self
             self.add(f"T{index}", index, gate)
 
-    def dump(self) -> dict[str, Any]:
+    def dump(self, to: int | None = None) -> dict[str, Any]:
+        """For process ``to``; None is the one that has nothing yet."""
+        begin = self.known[to] if to is not None else 0
+        if self.mine >= 0:
+            self.known[self.mine] = len(self.log)
         return {
-            "log": self.log,
+            "begin": begin,
+            "log": self.log[begin:],
+            "known": self.known,
             "switches": [[s.thread, s.key, s.n, _named(s.action), s.forced, s.position] for s in self.switches],
             "void": len(self.void),
             "clock": self.clock,
@@ -89,7 +98,8 @@ class RemoteController(Controller):
         }
 
     def load(self, state: dict[str, Any]) -> None:
-        self.log = [(thread, key, place) for thread, key, place in state["log"]]
+        self.log[state["begin"] :] = [(thread, key, place) for thread, key, place in state["log"]]
+        self.known = state["known"]
         self.switches = [Switch(t, k, n, action_of(a), f, p) for t, k, n, a, f, p in state["switches"]]
         self.void = [Asked(HandOver(""), "", 0)] * state["void"]
         self.clock = state["clock"]
@@ -122,7 +132,7 @@ def execute_in_processes(
     """The report of such a run, as plain data."""
     began = raw.monotonic()
     scenario, count = world.scenario, job.schedule.threads
-    gates = [PipeGate() for _ in range(count)]
+    gates = [PipeGate(index) for index in range(count)]
     done_read, done_write = os.pipe()
     with ExitStack() as stack:
         stack.enter_context(collector.on_demand_only())
