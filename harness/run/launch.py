@@ -172,7 +172,7 @@ class Launcher:
         del self._jobs[number]
         data = self._arrived.pop(number)
         if "broken" in data:
-            raise UserError(f"{self.reference}: {data['broken']['message']} {data['noise'][-3000:]}")
+            raise UserError(f"{self.reference}: {data['broken']['message']} {data['noise'][-3000:]}".rstrip())
         return data
 
     def _plain(self, job: Job) -> dict[str, Any]:

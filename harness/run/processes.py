@@ -21,6 +21,7 @@ from harness.control.controller import Abandoned, Controller, Switch
 from harness.control.managed import Managed, Status
 from harness.control.shield import shield
 from harness.control.sparse import Sparse
+from harness.errors import UserError
 from harness.oracles.checked import checked
 from harness.oracles.leaked import leaks
 from harness.oracles.unraisable import reported
@@ -34,6 +35,8 @@ from .job import Job
 from .observe import Observer
 from .outcome import Finding, of_error
 from .world import World
+
+_LATEST = 0.9  # of the scenario's seconds: a body's process ends before the run's does, which tells
 
 
 class PipeGate:
@@ -155,7 +158,14 @@ def execute_in_processes(
         start = RemoteController(decider_of(job), -1, -1, gates, free=job.schedule.free)
         start.current = start.threads[job.schedule.first]
         start.current.gate.open()
-        final = _read_final(done_read)
+        try:
+            final = _read_final(done_read)
+        except EOFError:
+            if raw.monotonic() - began < _LATEST * scenario.seconds:
+                raise RuntimeError("a body's process ended without a word") from None
+            raise UserError(
+                f"no end within {scenario.seconds:g} s with a process for each body, which has none of the memory that others change"
+            ) from None
         for gate in gates:
             os.close(gate.write_fd)
             os.close(gate.read_fd)
@@ -170,7 +180,7 @@ def _read_final(fd: int) -> dict[str, Any]:
     while True:
         block = os.read(fd, 1 << 18)
         if not block:
-            raise RuntimeError("a body's process ended without a word")
+            raise EOFError
         messages = reader.feed(block)
         if messages:
             return messages[0]
@@ -179,7 +189,8 @@ def _read_final(fd: int) -> dict[str, Any]:
 def _one(job: Job, world: World, shared: Any, index: int, gates: list[PipeGate], done_fd: int, tell: Any, parent: int) -> None:
     """The life of the process of body ``index``."""
     die_with_parent(parent)
-    faulthandler.dump_traceback_later(0.9 * world.scenario.seconds, exit=True)
+    nowhere = os.open(os.devnull, os.O_WRONLY)  # what the run says of that is one line
+    faulthandler.dump_traceback_later(_LATEST * world.scenario.seconds, exit=True, file=nowhere)
     for other, gate in enumerate(gates):
         if other != index:
             os.close(gate.read_fd)

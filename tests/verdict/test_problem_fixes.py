@@ -229,3 +229,32 @@ def test_a_fix_with_a_race_of_its_own_does_not_hold(tmp_path: Path, monkeypatch)
         assert control.failing
         judged = judge(launcher, base, find_fix(name), control, budget=600)
     assert judged.verdict == "fails", judged.rests_on
+
+
+WAITS = """
+import threading
+
+class Shared:
+    def __init__(self):
+        self.changed, self.value = threading.Condition(), 0
+
+def wait(shared):
+    with shared.changed:
+        while not shared.value:
+            shared.changed.wait(1.0)
+
+def tell(shared):
+    with shared.changed:
+        shared.value = 1
+
+scenario = Scenario([wait, tell], setup=lambda axes: Shared(), seconds=3.0)
+"""
+
+
+def test_what_never_ends_with_a_process_for_each_body_is_said_in_a_line(tmp_path: Path) -> None:
+    reference = write(tmp_path, WAITS, "waits")
+    base = Schedule(reference, 2)
+    with Launcher(reference, jobs=1) as launcher:
+        verdict = judge(launcher, base, find_fix("per_process"), control_arm(launcher, base, budget=2), budget=2)
+    assert verdict.verdict == "untested"
+    assert verdict.why.endswith("no end within 3 s with a process for each body, which has none of the memory that others change")
