@@ -19,7 +19,7 @@ class reported:
     def __enter__(self) -> None:
         self.hooks = sys.unraisablehook, threading.excepthook
         sys.unraisablehook = self._unraisable
-        threading.excepthook = self._note
+        threading.excepthook = self._in_thread
 
     def __exit__(self, *_: object) -> None:
         sys.unraisablehook, threading.excepthook = self.hooks
@@ -33,6 +33,12 @@ class reported:
             return False
         self.found.append(of_error(args.exc_value, self._name(), len(self.control.log)))
         return True
+
+    def _in_thread(self, args: Any) -> None:
+        own = self.hooks[1]
+        ours = own is threading.__excepthook__ or str(getattr(own, "__module__", "")).startswith("_pytest")
+        if self._note(args) and not ours:
+            own(args)  # what the program does then is part of it
 
     def _unraisable(self, args: Any) -> None:
         if self._note(args):

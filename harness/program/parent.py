@@ -109,13 +109,14 @@ def _serve_at_first_thread(
     client: socket.socket, command: Command, make: Callable[[], ProgramWorld], parent: int, program: Callable[[], None]
 ) -> None:
     run: Run | None = None
+    ours = _channels()
 
     def at_first_thread() -> None:
         nonlocal run
         try:
             faulthandler.cancel_dump_traceback_later()
             world = make()
-            assert_single(command)
+            assert_single(command, ours)
         except (UserError, CannotTest) as error:
             refuse(client, error)
             kill_children()
@@ -158,8 +159,20 @@ def carried_out(program: Callable[[], None], at_first_thread: Callable[[], None]
     return None
 
 
-def assert_single(command: Command) -> None:
-    """Raises NeedsRestart where C code has started threads, or the program processes: they would be missing in a fork."""
+def _channels() -> frozenset[tuple[str, str]]:
+    """(number, what it is) of open files through which two processes would take from each other what was sent."""
+    found = set()
+    for number in os.listdir("/proc/self/fd"):
+        with contextlib.suppress(OSError):  # the folder's own
+            what = os.readlink(f"/proc/self/fd/{number}")
+            if what.startswith(("pipe:", "socket:", "anon_inode:[event")):
+                found.add((number, what))
+    return frozenset(found)
+
+
+def assert_single(command: Command, ours: frozenset[tuple[str, str]]) -> None:
+    """Raises NeedsRestart where C code has started threads, or the program processes: they would be missing in a fork; and
+    where it has opened channels that all forks would share. ``ours``: those that were open before."""
     try:
         assert_single_threaded("the program")
     except UserError:
@@ -168,6 +181,9 @@ def assert_single(command: Command) -> None:
         ) from None
     if children():  # a fork is not their parent, and cannot wait for them
         raise NeedsRestart(f"{command.line}: it has started processes before it starts its first thread; use --restart")
+    if _channels() - ours:
+        what = "it has opened a pipe, a socket or an event loop before it starts its first thread"
+        raise NeedsRestart(f"{command.line}: {what}, which all runs would share; use --restart")
 
 
 def nothing_started(command: Command, error: BaseException | None) -> CannotTest | UserError:

@@ -65,6 +65,10 @@ def _notes(heads: Sequence[str], cases: Sequence[Judged], costs: Mapping[str, fl
         for head, case in zip(heads, cases, strict=True) for verdict in case.rows
         if verdict.verdict == "untested" and not verdict.schedules
     ]  # fmt: skip
+    for head, case in zip(heads, cases, strict=True):
+        open_ = [verdict.fix for verdict in case.rows if verdict.verdict == "untested" and verdict.schedules]
+        if open_:
+            notes.append(f"{head}: untested, since a limit ended the search or nothing fails there: {', '.join(open_)}")
     if costs:
         notes.append("cost: how much longer a warm compiled call of a tiny function takes (backend eager), measured here")
     return tuple(notes)

@@ -290,3 +290,42 @@ def test_modules_are_chosen(program: Program, harness: Harness) -> None:
     status, out, err = harness("run", "--module", "absent", "--", "python", "prog.py")
     assert (status, out) == (2, "")
     assert "--module absent" in err
+
+
+def test_channels_that_are_open_before_the_first_thread_are_each_runs_own(program: Program, harness: Harness) -> None:
+    program(
+        "echo.py",
+        """
+        import socket, threading
+        near, far = socket.socketpair()
+        def echo():
+            for _ in range(3):
+                far.sendall(far.recv(10) + b"!")
+        thread = threading.Thread(target=echo)
+        thread.start()
+        for n in range(3):
+            near.sendall(b"%d" % n)
+            assert near.recv(10) == b"%d!" % n
+        thread.join()
+        """,
+    )
+    status, out, err = harness("run", "--jobs", "2", "--budget", "8", "--", "python", "echo.py")
+    assert (status, "none found" in out) == (0, True), out
+    assert "opened a pipe, a socket or an event loop before it starts its first thread" in err
+
+
+def test_an_excepthook_of_the_program_is_called(program: Program, harness: Harness) -> None:
+    program(
+        "hook.py",
+        """
+        import threading
+        done = threading.Event()
+        threading.excepthook = lambda args: done.set()
+        def fails():
+            raise KeyError(1)
+        threading.Thread(target=fails).start()
+        done.wait()
+        """,
+    )
+    status, _, err = harness("run", "--jobs", "1", "--budget", "2", "--", "python", "hook.py")
+    assert (status, "KeyError: 1" in err) == (125, True), err
