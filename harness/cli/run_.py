@@ -49,6 +49,22 @@ def run(options: argparse.Namespace) -> int:
     except NeedsRestart as error:
         print(f"harness: {error}: done", file=sys.stderr)
         return _find(options, command.restarted())
+    except _FailsAlways as error:
+        return _from_the_beginning(options, command, error)
+
+
+class _FailsAlways(CannotTest):
+    """In whatever order, where runs begin at the program's first thread."""
+
+
+def _from_the_beginning(options: argparse.Namespace, command: Command, error: _FailsAlways) -> int:
+    """A fork has another process id, for one; a program that notices fails in every fork."""
+    try:
+        found = _find(options, command.restarted())
+    except CannotTest:
+        raise error from None
+    print(f"harness: {command.line}: fails in every fork at its first thread; use --restart: done", file=sys.stderr)
+    return found
 
 
 def _command(options: argparse.Namespace) -> Command:
@@ -82,7 +98,8 @@ def _find(options: argparse.Namespace, command: Command) -> int:
         if seen.differ and not command.restart:
             raise NeedsRestart(f"{command.line}: two runs without a switch differ ({seen.differ}); use --restart")
         if seen.always is not None:
-            raise CannotTest(f"{command.line} fails in whatever order, so it is no matter of timing: {seen.always.outcome}: {seen.always.message}")
+            kind = CannotTest if command.restart or seen.always.outcome == "hang" else _FailsAlways
+            raise kind(f"{command.line} fails in whatever order, so it is no matter of timing: {seen.always.outcome}: {seen.always.message}")
         found = find_.search(options, launcher, launcher, options.fix)
         data, text, artefact = find_.answer(options, launcher, launcher, found)
         data["seconds"] = round(time.monotonic() - began, 3)

@@ -329,3 +329,22 @@ def test_an_excepthook_of_the_program_is_called(program: Program, harness: Harne
     )
     status, _, err = harness("run", "--jobs", "1", "--budget", "2", "--", "python", "hook.py")
     assert (status, "KeyError: 1" in err) == (125, True), err
+
+
+def test_a_program_that_remembers_its_process(program: Program, harness: Harness) -> None:
+    program(
+        "same.py",
+        """
+        import os, threading
+        here = os.getpid()
+        same = []
+        thread = threading.Thread(target=lambda: same.append(os.getpid() == here))
+        thread.start()
+        thread.join()
+        assert same == [True]
+        """,
+    )
+    status, out, err = harness("run", "--jobs", "1", "--budget", "2", "--", "python", "same.py")
+    assert (status, "none found" in out) == (0, True), err
+    assert err.count("\n") == 1
+    assert "fails in every fork at its first thread; use --restart: done" in err
