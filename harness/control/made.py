@@ -39,11 +39,11 @@ class Made:
 
 def told_of(code: CodeType) -> Told | None:
     """What is to be told when ``code`` starts, if anything."""
-    convert = sys.modules.get("torch._dynamo.convert_frame")
-    if convert is not None and id(code) in convert.output_codes.seen_ids:
+    outputs = getattr(sys.modules.get("torch._dynamo.convert_frame"), "output_codes", None)  # absent while it is imported
+    if outputs is not None and id(code) in outputs.seen_ids:
         return _ran
-    graphs = sys.modules.get("torch.fx.graph_module")
-    if graphs is not None and code is graphs.GraphModule.__init__.__code__:
+    module = getattr(sys.modules.get("torch.fx.graph_module"), "GraphModule", None)
+    if module is not None and code is module.__init__.__code__:
         return _graph
     return None
 
