@@ -144,6 +144,9 @@ class Stored(Mapping[str, Tensor]):
             raise KeyError(name)
         return self.file.get_tensor(name)
 
+    def __contains__(self, name: object) -> bool:  # without reading it, as a mapping would
+        return name in self.names
+
     def __iter__(self) -> Iterator[str]:
         return iter(self.names)
 
