@@ -14,7 +14,7 @@ from harness.bisect.candidates import choose
 from harness.bisect.run import carry_out, stand_alone
 from harness.errors import UserError
 from harness.scenario.load import source_of
-from harness.schedule import write_text
+from harness.schedule import looks_like_token, write_text
 
 from . import options as shared
 
@@ -83,7 +83,7 @@ def _question(options: argparse.Namespace) -> Question:
         raise UserError(f"--matching {options.matching!r}: {error}") from None
     kind, digest = "script", ""
     if options.target:
-        is_token = options.target.startswith("race") and "," in options.target
+        is_token = looks_like_token(options.target)
         kind = "token" if is_token else "scenario"
         reference = options.target
         if is_token:

@@ -16,7 +16,7 @@ from harness.errors import UserError
 from harness.fixes import Fix, find_fix
 from harness.run.launch import Launcher
 from harness.scenario.load import builtin_names
-from harness.schedule import Schedule, to_token
+from harness.schedule import Schedule, looks_like_token, to_token
 from harness.search import Exploration
 from harness.table import Table, as_json, html, markdown, text
 from harness.verdict import kept
@@ -93,7 +93,7 @@ def _how(fix: str) -> str:
 
 def _asked(name: str) -> tuple[Case, Schedule | None]:
     """What a word of the command line says: a scenario, or a schedule of one."""
-    if name.startswith("race") and "," in name:
+    if looks_like_token(name):
         known = shared.schedule_from(name)
         return Case(known.scenario, known.axes), known
     return Case(name), None

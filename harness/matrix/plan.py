@@ -12,7 +12,7 @@ from harness.fixes import find_fix
 from harness.fixes.registry import source_of as fix_source
 from harness.kept import digest
 from harness.scenario.load import builtin_names, source_of
-from harness.schedule import Schedule, from_token, to_token
+from harness.schedule import Schedule, from_token, looks_like_token, to_token
 
 from .cell import Cell
 from .expectations import Expectation
@@ -54,7 +54,7 @@ def lines(asked: Sequence[str], fixes: Iterable[str], expected: Sequence[Expecta
     """Scenarios, tokens, and families (``flag`` is all of ``flag.…``). Raises UserError for what is none."""
     found = []
     for one in dict.fromkeys(name for text in asked for name in _family(text)):
-        schedule = from_token(one) if one.startswith("race") and "," in one else None
+        schedule = from_token(one) if looks_like_token(one) else None
         reference = schedule.scenario if schedule is not None else one
         source = digest(source_of(reference))
         about = [row for row in expected if row.scenario == reference] if schedule is None else []

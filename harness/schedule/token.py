@@ -42,6 +42,11 @@ def to_token(schedule: Schedule) -> str:
     return f"{text},{_checksum(text)}"
 
 
+def looks_like_token(text: str) -> bool:
+    """Where a scenario or a token may stand; whether it is whole, :func:`from_token` says."""
+    return text.startswith("race") and "," in text
+
+
 def from_token(token: str) -> Schedule:
     """Raises UserError, in one line, for anything that :func:`to_token` does not make."""
     token = token.strip()
