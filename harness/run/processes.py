@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import faulthandler
 import os
+import signal
 import traceback
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -37,6 +38,15 @@ from .outcome import Finding, of_error
 from .world import World
 
 _LATEST = 0.9  # of the scenario's seconds: a body's process ends before the run's does, which tells
+_APART = "with a process for each body, which has none of the memory that others change"
+_IN_VAIN = 1000  # time-outs in a row, between which no body woke another: each waits for what the others can't give it
+
+
+class Elsewhere:
+    """What a thread of another process waits for."""
+
+    def __init__(self, title: str) -> None:
+        self.title = title
 
 
 class PipeGate:
@@ -77,6 +87,8 @@ class RemoteController(Controller):
         self.left: dict[str, dict[str, Any]] = {}
         #: how much of the log each process has: it is sent the rest, since the whole at every hand-over would be quadratic
         self.known = [0] * len(gates)
+        #: time-outs in a row, up to ``_IN_VAIN``, where the run ends
+        self.in_vain = 0
         for index, gate in enumerate(gates):
             gate.control = self
             self.add(f"T{index}", index, gate)
@@ -94,10 +106,13 @@ class RemoteController(Controller):
             "void": len(self.void),
             "clock": self.clock,
             "current": self.current.index if self.current is not None else -1,
-            "threads": [[t.status.value, t.deadline] for t in self.threads],
+            "threads": [
+                [t.status.value, t.deadline, t.where, t.blocked_name, getattr(t.waiting, "title", "")] for t in self.threads
+            ],
             "decider": self.decider.dump() if hasattr(self.decider, "dump") else None,
             "left": self.left,
             "deadlock": [vars(wait) for wait in self.deadlock],
+            "in_vain": self.in_vain,
         }
 
     def load(self, state: dict[str, Any]) -> None:
@@ -107,17 +122,26 @@ class RemoteController(Controller):
         self.void = [Asked(HandOver(""), "", 0)] * state["void"]
         self.clock = state["clock"]
         self.current = self.threads[state["current"]] if state["current"] >= 0 else None
-        for thread, (status, deadline) in zip(self.threads, state["threads"], strict=True):
+        for thread, (status, deadline, where, name, title) in zip(self.threads, state["threads"], strict=True):
             thread.status, thread.deadline = Status(status), deadline
+            if thread.index != self.mine:
+                thread.where, thread.blocked_name, thread.waiting = where, name, Elsewhere(title) if title else None
         if state["decider"] is not None:
             self.decider.load(state["decider"])  # type: ignore[attr-defined]
         self.left = state["left"]
         self.deadlock = [WaitReport(**wait) for wait in state["deadlock"]]
+        self.in_vain = state["in_vain"]
 
     def add(self, name: str, root: int, gate: Any = None) -> Managed:
         if gate is None:
             raise RuntimeError("a body that starts threads of its own cannot be run with a process for each body")
         return super().add(name, root, gate)
+
+    def _next(self, me: Managed, key: str) -> Managed | None:
+        waiting = [other for other in self.threads if other.status is Status.BLOCKED]
+        to = super()._next(me, key)
+        self.in_vain = self.in_vain + 1 if to is not None and to.expired and to in waiting else 0
+        return to if self.in_vain < _IN_VAIN else None  # as where none can go on
 
     def _finish(self) -> None:
         self.finished = True
@@ -163,15 +187,18 @@ def execute_in_processes(
         except EOFError:
             if raw.monotonic() - began < _LATEST * scenario.seconds:
                 raise RuntimeError("a body's process ended without a word") from None
-            raise UserError(
-                f"no end within {scenario.seconds:g} s with a process for each body, which has none of the memory that others change"
-            ) from None
+            raise UserError(f"no end within {scenario.seconds:g} s {_APART}") from None
+        start.load(final)
         for gate in gates:
             os.close(gate.write_fd)
             os.close(gate.read_fd)
         for child in children:
+            if start.deadlock:  # each holds the way to the others: none would see that nobody comes any more
+                os.kill(child, signal.SIGKILL)
             os.waitpid(child, 0)
-        start.load(final)
+        if start.in_vain == _IN_VAIN:
+            waits = ", ".join(f"{wait.thread} for {wait.waits_for} at {wait.site}" for wait in start.deadlock)
+            raise UserError(f"no end: {_IN_VAIN} time-outs in a row, and nobody woke anybody, {_APART}; waiting: {waits}")
         return _merge(job, world, shared, start, raw.monotonic() - began)
 
 

@@ -11,6 +11,7 @@ from support.programs import write
 from harness.cli import main
 from harness.errors import UserError
 from harness.fixes import find_fix
+from harness.run.job import Job
 from harness.run.launch import Launcher
 from harness.run.report import Report
 from harness.schedule import Schedule
@@ -251,10 +252,58 @@ scenario = Scenario([wait, tell], setup=lambda axes: Shared(), seconds=3.0)
 """
 
 
-def test_what_never_ends_with_a_process_for_each_body_is_said_in_a_line(tmp_path: Path) -> None:
-    reference = write(tmp_path, WAITS, "waits")
-    base = Schedule(reference, 2)
+SPINS = WAITS.replace("shared.changed.wait(1.0)", "pass")
+
+
+def without_end(tmp_path: Path, source: str, name: str, threads: int = 2) -> str:
+    reference = write(tmp_path, source, name)
+    base = Schedule(reference, threads)
     with Launcher(reference, jobs=1) as launcher:
         verdict = judge(launcher, base, find_fix("per_process"), control_arm(launcher, base, budget=2), budget=2)
     assert verdict.verdict == "untested"
-    assert verdict.why.endswith("no end within 3 s with a process for each body, which has none of the memory that others change")
+    return verdict.why
+
+
+APART = "with a process for each body, which has none of the memory that others change"
+
+
+def test_bodies_that_only_wait_for_time_to_pass_with_a_process_for_each_are_ended(tmp_path: Path) -> None:
+    source = WAITS.replace("[wait, tell]", "[wait, wait, tell]").replace("seconds=3.0", "seconds=600.0")
+    why = without_end(tmp_path, source, "waits", 3)
+    assert f"no end: 1000 time-outs in a row, and nobody woke anybody, {APART}; waiting: T0 for " in why
+    assert why.count("waits.py:1") == 2
+
+
+def test_what_never_ends_with_a_process_for_each_body_is_said_in_a_line(tmp_path: Path) -> None:
+    assert without_end(tmp_path, SPINS, "spins").endswith(f"no end within 3 s {APART}")
+
+
+HANGS = WAITS.replace("wait(1.0)", "wait()").replace("[wait, tell]", "[wait, wait, tell]").replace("seconds=3.0", "seconds=600.0")
+
+
+def test_a_deadlock_with_a_process_for_each_body_ends(tmp_path: Path) -> None:
+    reference = write(tmp_path, HANGS, "hangs")
+    with Launcher(reference, jobs=1) as launcher:
+        report = launcher.wait(launcher.start(Job(Schedule(reference, 3), "per_process")))
+    assert report.outcome == "deadlock"
+
+
+SLEEPS = """
+import time
+
+def often(shared):
+    for _ in range(400):
+        time.sleep(0.1)
+    return "slept"
+
+scenario = Scenario([often, often], sequential=True)
+"""
+
+
+def test_bodies_that_wait_for_time_to_pass_and_end_are_not_ended(tmp_path: Path) -> None:
+    reference = write(tmp_path, SLEEPS, "sleeps")
+    base = Schedule(reference, 2)
+    with Launcher(reference, jobs=1) as launcher:
+        report = launcher.wait(launcher.start(Job(base, "per_process")))
+    assert not report.failed
+    assert report.results == ["slept", "slept"]
