@@ -6,16 +6,21 @@ import argparse
 import errno
 import sys
 from collections.abc import Sequence
+from typing import NoReturn
 
 from dflash.commands import COMMANDS
 from dflash.errors import UserError
 
 
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        """One line, without the usage."""
+        self.exit(2, f"{self.prog}: {message} (see: {self.prog} --help)\n")
+
+
 def parser() -> argparse.ArgumentParser:
     """The whole command line; each command adds its own options."""
-    top = argparse.ArgumentParser(
-        prog="dflash", description="Train and use DFlash drafters (arXiv 2602.06036)."
-    )
+    top = _Parser(prog="dflash", description="Train and use DFlash drafters (arXiv 2602.06036).")
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, module in COMMANDS.items():
         line = (module.__doc__ or "").strip().splitlines()[0]

@@ -124,13 +124,17 @@ def say(options: argparse.Namespace, data: dict[str, Any], text: str, artefact: 
         write_file(options.output, artefact[0], **artefact[1])
 
 
-def search(options: argparse.Namespace, launcher: Launcher, runner: Any, fix: str) -> Exploration:
+def search(options: argparse.Namespace, launcher: Launcher, runner: Any, fix: str, spent: float = 0.0) -> Exploration:
+    """``spent``: seconds of those that were asked for."""
     space = shared.space(options, launcher)
+    seconds = None if options.seconds is None else max(0.0, options.seconds - spent)
     progress = shared.Progress(options.scenario, options.budget)
     found = explore(
-        runner, space.home, space=space, fix=fix, budget=options.budget, seconds=options.seconds, seed=options.seed,
+        runner, space.home, space=space, fix=fix, budget=options.budget, seconds=seconds, seed=options.seed,
         strategy=options.strategy, progress=progress,
     )  # fmt: skip
+    if found.limit.endswith(" s"):
+        found.limit = f"{options.seconds:g} s"
     progress.end()
     return found
 

@@ -100,7 +100,7 @@ def _find(options: argparse.Namespace, command: Command) -> int:
         if seen.always is not None:
             kind = CannotTest if command.restart or seen.always.outcome == "hang" else _FailsAlways
             raise kind(f"{command.line} fails in whatever order, so it is no matter of timing: {seen.always.outcome}: {seen.always.message}")
-        found = find_.search(options, launcher, launcher, options.fix)
+        found = find_.search(options, launcher, launcher, options.fix, time.monotonic() - began)
         data, text, artefact = find_.answer(options, launcher, launcher, found)
         data["seconds"] = round(time.monotonic() - began, 3)
     data |= {"program": command.words, "restart": command.restart, "controls": _as_json(seen)}

@@ -10,6 +10,9 @@ from dataclasses import dataclass
 from .explore import Exploration
 from .extent import extent
 
+#: Strategies that draw at random, and end where what they draw has been run before.
+_DRAWN = frozenset({"random", "pct", "surw", "hypothesis"})
+
 
 @dataclass(frozen=True)
 class Certificate:
@@ -38,7 +41,8 @@ def negative(found: Exploration) -> Certificate:
     if not states and not found.knowledge.contended and not any(found.knowledge.worth(p) for p in found.knowledge.points):
         return Certificate(False, f"{base}; no point at which a hand-over could matter was seen: inconclusive")
     if found.complete < 1:
-        return Certificate(False, f"{base}; not even one preemption was searched exhaustively: inconclusive")
+        drawn = f"{found.strategy} drew nothing new any more, and " if found.strategy in _DRAWN else ""
+        return Certificate(False, f"{base}; {drawn}not even one preemption was searched exhaustively: inconclusive")
     timed = "; time-outs and sleeps were taken to end only where no other thread could run" if found.timed else ""
     return Certificate(True, f"{base}; {extent(found, own)}{timed}")
 

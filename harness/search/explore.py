@@ -41,6 +41,7 @@ class Exploration:
 
     schedules  how many were run; distinct how many of them differ
     limit      the budget or time that ended it, empty when the strategies had nothing left
+    strategy   which was asked for
     knowledge, complete   of home, the shape that is searched to the end
     parts      what was done at each shape, home first
     void       directives of schedules that found no place to act on
@@ -54,6 +55,7 @@ class Exploration:
     timed: bool = False
     not_aligned: int = 0
     limit: str = ""
+    strategy: str = "portfolio"
     failures: list[tuple[Schedule, Report]] = field(default_factory=list)
     unrepeated: list[Unrepeated] = field(default_factory=list)
     digests: set[str] = field(default_factory=set)
@@ -90,7 +92,7 @@ def explore(
     base   home: threads and axes of the schedules
     space  draws other thread counts and axes too; its home is ``base``
     """
-    found, again = Exploration(), Again(runner, fix)
+    found, again = Exploration(strategy=strategy), Again(runner, fix)
     portfolio = Everywhere(space or Space(base), found.knowledge, Random(seed), runner.restored, strategy)
     began = time.monotonic()
     waiting: deque[Proposal] = deque()  # made, not started

@@ -312,3 +312,13 @@ def test_doctor_tries_what_it_reports(capsys: pytest.CaptureFixture[str]) -> Non
     assert values["torch"] == torch.__version__
     assert (code == 0) == values["ok"]
     assert values["attention sdpa"] == "ok"
+
+
+@pytest.mark.parametrize("words", [["trainn"], [], ["train"], ["train", "a.toml", "--bogus"]])
+def test_a_mistake_in_the_command_line_is_one_line(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(words)
+    assert caught.value.code == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("dflash")
+    assert line.endswith("--help)")

@@ -56,6 +56,10 @@ def test_the_repaired_program_passes_and_says_on_what_that_rests(program: Progra
     data = json.loads(out)
     assert (status, data["found"], data["certain"]) == (0, False, False)
     assert "the limit of 25 schedules: inconclusive" in data["rests_on"]
+    status, out, _ = harness("run", "--json", "--seconds", "0.01", "--", "python", "prog.py")
+    data = json.loads(out)
+    assert (status, data["schedules"]) == (0, 1)  # the controls took longer
+    assert "the limit of 0.01 s: inconclusive" in data["rests_on"]
 
 
 def test_tests_of_pytest(program: Program, harness: Harness) -> None:

@@ -211,8 +211,9 @@ def test_no_certificate_without_points(inline: Inline) -> None:
 
 
 def test_no_certificate_without_exhaustion(inline: Inline) -> None:
-    found, _ = search(inline, scenario(2, 2), strategy="pct")
+    found, _ = search(inline, scenario(2, 2), strategy="pct", budget=10_000)
     assert not negative(found).certain
+    assert "pct drew nothing new any more" in negative(found).says
 
 
 def test_no_certificate_of_a_failing_search(inline: Inline) -> None:
