@@ -91,6 +91,8 @@ class Baton(Record):
             me.muted = True
             try:
                 to = self.decider.pick(me, key, n, ready)
+                if len(ready) > 1:
+                    self.choices.append((len(self.log) - 1, to.index, [other.index for other in ready if other is not to]))
                 if to is not ready[0]:
                     self._note(me, key, n, HandOver(to.name), forced=True)
             finally:

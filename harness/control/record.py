@@ -53,6 +53,8 @@ class Record:
         #: (thread index, point, places passed by then) in order: the point sequence of the run.
         self.log: list[tuple[int, str, int]] = []
         self.switches: list[Switch] = []
+        #: where a thread could not go on and several could: (length of the log before, who was chosen, the others), by index
+        self.choices: list[tuple[int, int, list[int]]] = []
         self.collections: list[collect.Collection] = []
         self.collected_itself = False  # the program made a full collection of its own
         self.postponed: list[collect.Collection] = []

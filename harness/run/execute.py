@@ -227,6 +227,7 @@ def report_of(
         "keys": list(keys),
         "log": flat,
         "switches": switches,
+        "choices": [(at, names[chosen], [names[other] for other in others]) for at, chosen, others in control.choices],
         "void": len(control.void),
         "timed": control.timed,
         "unused": [_as_json(directive) for directive in unused],

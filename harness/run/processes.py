@@ -103,6 +103,7 @@ class RemoteController(Controller):
             "log": self.log[begin:],
             "known": self.known,
             "switches": [[s.thread, s.key, s.n, _named(s.action), s.forced, s.position] for s in self.switches],
+            "choices": self.choices,
             "void": len(self.void),
             "clock": self.clock,
             "current": self.current.index if self.current is not None else -1,
@@ -119,6 +120,7 @@ class RemoteController(Controller):
         self.log[state["begin"] :] = [(thread, key, place) for thread, key, place in state["log"]]
         self.known = state["known"]
         self.switches = [Switch(t, k, n, action_of(a), f, p) for t, k, n, a, f, p in state["switches"]]
+        self.choices = [(at, chosen, others) for at, chosen, others in state["choices"]]
         self.void = [Asked(HandOver(""), "", 0)] * state["void"]
         self.clock = state["clock"]
         self.current = self.threads[state["current"]] if state["current"] >= 0 else None

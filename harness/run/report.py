@@ -19,6 +19,7 @@ class Report:
     log        (thread name, point, place) of every point passed, in order
     switches   what happened as directives, with the length of the log at that moment; forced ones are those that
                the default rule could have made too
+    choices    where a thread could not go on and several could: (place in the log, who was chosen, the others)
     void       how many directives found no place (or no thread) to act on
     timed      did a thread wait with a time-out, or sleep?
     unused     directives whose point was never passed
@@ -38,6 +39,7 @@ class Report:
     threads: list[str] = field(default_factory=list)
     log: list[tuple[str, str, int]] = field(default_factory=list)
     switches: list[tuple[Directive, bool, int]] = field(default_factory=list)
+    choices: list[tuple[int, str, list[str]]] = field(default_factory=list)
     void: int = 0
     timed: bool = False
     unused: list[Directive] = field(default_factory=list)
@@ -77,6 +79,7 @@ class Report:
             threads=names,
             log=log,
             switches=[(_directive(item), item["forced"], item["at"]) for item in data.get("switches", [])],
+            choices=[(at, chosen, others) for at, chosen, others in data.get("choices", [])],
             void=data.get("void", 0),
             timed=data.get("timed", False),
             unused=[_directive(item) for item in data.get("unused", [])],

@@ -1,5 +1,8 @@
 """Bounded exhaustive search: every schedule with at most ``bound`` preemptions at points worth one.
 
+Who goes on where a thread waits or ends, and several could, is a choice too; one that departs from the default rule counts as
+a preemption does, since it is a directive like those.
+
 Musuvathi and Qadeer, "Iterative Context Bounding for Systematic Testing of Multithreaded Programs" (PLDI 2007).
 Schedules with one preemption come before those with two. A run's own points, behind its last preemption, give its
 successors; when the conflicting states grow, every run is looked at again. Not run, since it could show nothing new: a
@@ -85,6 +88,7 @@ class Exhaustive:
             self._unexpanded[used].append(len(self._runs) - 1)
         if news:
             self._stop_half_way(len(self._runs) - 1)
+            self._keep_stopped(len(self._runs) - 1)
 
     def _stop_half_way(self, index: int) -> None:
         """Successors are made when it is their turn; those at the state that was written last are of use at once."""
@@ -99,10 +103,35 @@ class Exhaustive:
                     self._proposed.add(new.key)
                     self._hot.append(new)
 
+    def _keep_stopped(self, index: int) -> None:
+        """The thread that was stopped would go on as soon as another waits: the others that could are of use at once."""
+        proposal, report = self._runs[index]
+        if not proposal.schedule.directives or not report.switches or report.switches[-1][1]:
+            return
+        stopped, since = proposal.schedule.directives[-1].thread, report.switches[-1][2]
+        first = next((at for at, chosen, _ in report.choices if at >= since and chosen == stopped), None)
+        for successor in self._choices(index, since):
+            if successor.point.position == first:
+                new = self._proposal(successor)
+                if new.key not in self._proposed:
+                    self._proposed.add(new.key)
+                    self._hot.append(new)
+
+    def _choices(self, index: int, since: int) -> Iterator[_Next]:
+        report = self._runs[index][1]
+        others = {at: others for at, _, others in report.choices if at >= since}
+        if not others:
+            return
+        for position, (thread, point, n, _) in enumerate(report.passes()):
+            for target in others.get(position, ()):
+                self._met += 1
+                yield _Next(2, 0, self._met, index, Candidate(thread, point, n, position), target)
+
     def _successors(self, index: int) -> Iterator[_Next]:
         proposal, report = self._runs[index]
         since = report.switches[-1][2] if report.switches and proposal.schedule.directives else 0
         lives = ends(report)
+        yield from self._choices(index, since)
         points = list(self.ground.knowledge.candidates(report, since, self.least))
         if self.least < 2:
             points.reverse()  # who has only just begun has shared nothing yet

@@ -45,6 +45,7 @@ class Exploration:
     knowledge, complete   of home, the shape that is searched to the end
     parts      what was done at each shape, home first
     void       directives of schedules that found no place to act on
+    choices    did any thread have to wait, or end, where several others could go on?
     timed      did any run wait with a time-out, or sleep?
     unrepeated failures that did not come back: they are not among ``failures``
     """
@@ -52,6 +53,7 @@ class Exploration:
     schedules: int = 0
     distinct: int = 0
     void: int = 0
+    choices: bool = False
     timed: bool = False
     not_aligned: int = 0
     limit: str = ""
@@ -150,6 +152,7 @@ def _chance(portfolio: Everywhere) -> Chance | None:
 def _count(found: Exploration, proposal: Proposal, report: Report) -> None:
     found.schedules += 1
     found.void += report.void if proposal.online is None else 0
+    found.choices = found.choices or bool(report.choices)
     found.timed = found.timed or report.timed
     found.not_aligned += bool(report.unused)
     found.digests.add(report.digest)

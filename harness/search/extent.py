@@ -12,8 +12,9 @@ def extent(found: Exploration, own: int) -> str:
     ``own``: places of the scenario's own code at home.
     """
     home = found.parts[0]
+    choices = ", or choices of who goes on where a thread waits," if found.choices else ""
     says = [
-        f"{_exhaustive(found.complete)} at {home.states} conflicting states and {home.locks} lock points, "
+        f"{_exhaustive(found.complete)}{choices} at {home.states} conflicting states and {home.locks} lock points, "
         f"up to {max(0, home.own)} at {own} places of the scenario's own code, with {home.shape}"
     ]
     if found.parts[1:]:
