@@ -5,7 +5,8 @@ from collections.abc import Callable
 from . import html, markdown, perfetto, text
 from .cause import Cause, candidates
 from .counterfactual import Counterfactual, nearest_pass
-from .story import Event, Story, tell
+from .event import Event
+from .story import Story, tell
 from .text import as_text
 
 #: Format name to what makes it: a story in, the file's text out.

@@ -37,6 +37,11 @@ class Cause:
     with_it: tuple[str, ...] = ()
 
 
+def guilty(cause: Cause | None) -> tuple[str, ...]:
+    """The states without which it does not fail."""
+    return () if cause is None else (cause.state, *cause.with_it)
+
+
 def candidates(failing: Report, control: Report) -> list[Cause]:
     """One for each state; empty where none was written (a lock order, a container that is not a state)."""
     end = next((f.at for f in failing.findings if f.kind == failing.outcome), len(failing.log))

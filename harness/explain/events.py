@@ -8,8 +8,8 @@ from harness.run.outcome import Finding
 from harness.run.report import Report
 from harness.schedule import Directive, Schedule
 
-from .cause import Access, Cause
-from .story import Event, guilty
+from .cause import Access, Cause, guilty
+from .event import Event
 
 _UNFINISHED = ("deadlock", "hang", "crash")
 _MOST = 56  # events drawn; of the rest those next to nothing else of interest are counted, not drawn

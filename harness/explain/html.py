@@ -14,8 +14,9 @@ from harness.schedule import to_token
 from . import frames
 from .account import account, difference, failing_stack, proof
 from .cause import Access
+from .event import Event
 from .page import PAGE, SCRIPT, STYLE
-from .story import Event, Story
+from .story import Story
 from .words import function, named, place, replay_line, sentence, short, short_path, what
 
 _VERBS = {"read": "reads", "write": "writes"}

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import textwrap
 
-from .story import Event, Story
+from .event import Event
+from .story import Story
 from .words import function, named, short_path, what
 
 _MARGIN = 3

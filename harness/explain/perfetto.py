@@ -12,7 +12,8 @@ from typing import Any
 from harness.schedule import to_token
 
 from . import frames
-from .story import Event, Story
+from .event import Event
+from .story import Story
 from .words import named, sentence, what, where
 
 _STEP = 1000.0  # microseconds

@@ -12,39 +12,10 @@ from harness.run.outcome import Finding
 from harness.run.report import Report
 from harness.schedule import Schedule
 
-from .cause import Access, Cause
+from .cause import Access, Cause, guilty
 from .counterfactual import Counterfactual
-
-#: Kinds of events. ``hand over`` spans two lanes; ``leak`` belongs to none.
-KINDS = ("start", "read", "write", "point", "lock", "wait", "collect", "hand over", "fail", "end", "leak", "more")
-
-
-@dataclass(frozen=True)
-class Event:
-    """One thing in one lane.
-
-    at      index into the run's point sequence
-    lane    thread name; empty for what is seen when all threads have ended
-    text    what happened, for people: a message, a point, a reason
-    to      the other lane of a hand-over
-    asked   the schedule asks for it; what does not come from the default rule
-    key     the write or the read that made the difference, or the failure
-    times   how many equal events in a row it stands for
-    """
-
-    at: int
-    lane: str
-    kind: str
-    text: str = ""
-    state: str = ""
-    value: str = ""
-    file: str = ""
-    line: int = 0
-    function: str = ""
-    to: str = ""
-    asked: bool = False
-    key: bool = False
-    times: int = 1
+from .event import Event
+from .events import events_of, shortened
 
 
 @dataclass(frozen=True)
@@ -79,10 +50,6 @@ class Story:
         return guilty(self.cause)
 
 
-def guilty(cause: Cause | None) -> tuple[str, ...]:
-    return () if cause is None else (cause.state, *cause.with_it)
-
-
 def tell(
     schedule: Schedule,
     report: Report,
@@ -95,8 +62,6 @@ def tell(
     framed: Report | None = None,
 ) -> Story:
     """``report`` is of a run made with ``detail``."""
-    from .events import events_of, shortened
-
     lanes = [name for name in report.threads if any(thread == name for thread, _, _ in report.log)]
     events = shortened(events_of(schedule, report, cause))
     return Story(schedule, report, cause, events, lanes, _roles(report), fix, environment or {}, counterfactual, on_gc, framed)

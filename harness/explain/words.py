@@ -12,7 +12,8 @@ from harness.schedule import Schedule, to_token
 
 from . import collected
 from .cause import Access, Cause, overwritten
-from .story import Event, Story
+from .event import Event
+from .story import Story
 
 _VERBS = {"read": "reads", "write": "writes"}
 

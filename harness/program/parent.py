@@ -15,37 +15,27 @@ import signal
 import socket
 import sys
 import threading
-import traceback
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from harness.control import active
 from harness.errors import CannotTest, NeedsRestart, UserError
 from harness.run import wire
 from harness.run.child import settle
 from harness.run.death import children, kill_children
 from harness.run.job import Job
-from harness.run.outcome import text_of
 from harness.run.warm import assert_single_threaded
 from harness.run.zygote import Zygote, serve
 
-from .collected import Ends, Failed, failed
+from .begin import Forked, begin, carried_out, nothing_started
 from .command import Command, from_reference
 from .one import Run
+from .restart import serve_from_the_beginning
 from .start import loaded
 from .world import ProgramWorld
 
-_NO_SUCH_TEST = 4  # pytest's "usage error"
 _PREFIX_SECONDS = 600.0  # for what comes before the first thread
-
-
-class _Forked(BaseException):
-    """Leaves the server's loop, in the process of a run."""
-
-    def __init__(self, run: Run) -> None:
-        self.run = run
 
 
 class _Server(Zygote):
@@ -56,7 +46,7 @@ class _Server(Zygote):
     def _in_child(self, job: Job, report_fd: int, noise_fd: int) -> None:
         self._forget()
         settle(self.pid, noise_fd, self.world.scenario.seconds)
-        raise _Forked(Run(job, report_fd))
+        raise Forked(Run(job, report_fd))
 
 
 @contextlib.contextmanager
@@ -84,15 +74,13 @@ def _threads_kept() -> Iterator[None]:
 
 
 def main(client: socket.socket, reference: str, free: bool, parent: int, fixes: Sequence[str]) -> None:
-    """Talks over ``client`` like :mod:`harness.run.zygote`, whose process this is."""
+    """Talks over ``client`` like :mod:`harness.run.zygote`, as :mod:`harness.parent` starts it."""
     try:
         command = from_reference(reference)
         signal.signal(signal.SIGINT, signal.default_int_handler)  # as a program has it; no terminal reaches it here
         program = loaded(command)
         world = partial(ProgramWorld, command, free, fixes)
         if command.restart:
-            from .restart import serve_from_the_beginning
-
             serve_from_the_beginning(client, command, world, parent, program)
         else:
             _serve_at_first_thread(client, command, world, parent, program)
@@ -123,7 +111,7 @@ def _serve_at_first_thread(
             os._exit(0)
         try:
             serve(_Server(client, world), world.about(), parent)
-        except _Forked as forked:
+        except Forked as forked:
             run = forked.run
             begin(run, world)
             return
@@ -134,29 +122,6 @@ def _serve_at_first_thread(
     if run is None:
         raise nothing_started(command, error)
     run.end(error)
-
-
-def begin(run: Run, world: ProgramWorld) -> None:
-    """In the thread that starts the program's first thread."""
-    Ends.call = run.end
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    try:
-        run.begin(world)
-    except Exception as error:
-        traceback.print_exc()
-        run.broken(error)
-
-
-def carried_out(program: Callable[[], None], at_first_thread: Callable[[], None]) -> BaseException | None:
-    """What the program ended with. ``at_first_thread`` is called where it is about to start one."""
-    active.at_first_thread = at_first_thread
-    try:
-        program()
-    except BaseException as error:
-        return error
-    finally:
-        active.at_first_thread = None
-    return None
 
 
 def _channels() -> frozenset[tuple[str, str]]:
@@ -184,20 +149,3 @@ def assert_single(command: Command, ours: frozenset[tuple[str, str]]) -> None:
     if _channels() - ours:
         what = "it has opened a pipe, a socket or an event loop before it starts its first thread"
         raise NeedsRestart(f"{command.line}: {what}, which all runs would share; use --restart")
-
-
-def nothing_started(command: Command, error: BaseException | None) -> CannotTest | UserError:
-    """Why there is nothing to schedule."""
-    if failed:
-        test, raised = failed[0]
-        return CannotTest(f"{command.line}: fails without any thread: {test}: {type(raised).__name__}: {text_of(raised)}")
-    if error is None or (isinstance(error, SystemExit) and error.code in (None, 0)):
-        return CannotTest(f"{command.line}: it started no thread, so there is nothing to schedule")
-    if isinstance(error, Failed) and error.status == _NO_SUCH_TEST:
-        return UserError(f"{command.line}: {error}: no such file or test, or an option that it does not know")
-    if isinstance(error, Failed):
-        return CannotTest(f"{command.line}: {error}, and no test started a thread")
-    return CannotTest(f"{command.line}: fails before it starts a thread: {type(error).__name__}: {text_of(error)}")
-
-
-__all__ = ["assert_single", "begin", "carried_out", "main", "nothing_started", "refuse"]

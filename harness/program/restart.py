@@ -18,9 +18,9 @@ from harness.run.child import settle
 from harness.run.job import Job
 from harness.run.zygote import Zygote, serve
 
+from .begin import Forked, begin, carried_out, nothing_started
 from .command import Command
 from .one import Run
-from .parent import _Forked, begin, carried_out, nothing_started
 from .world import ProgramWorld
 
 
@@ -28,7 +28,7 @@ class _Server(Zygote):
     def _in_child(self, job: Job, report_fd: int, noise_fd: int) -> None:
         self._forget()
         settle(self.pid, noise_fd, self.world.scenario.seconds)
-        raise _Forked(Run(job, report_fd))
+        raise Forked(Run(job, report_fd))
 
 
 def serve_from_the_beginning(
@@ -39,7 +39,7 @@ def serve_from_the_beginning(
     world = make(loaded=False)
     try:
         serve(_Server(client, world), about, parent)
-    except _Forked as forked:
+    except Forked as forked:
         run = forked.run
     else:
         return

@@ -87,7 +87,7 @@ class Launcher:
         path = os.pathsep.join([root, *filter(None, [os.environ.get("PYTHONPATH")])])
         with connection.theirs as theirs:
             self._process = subprocess.Popen(
-                [self.python, "-m", "harness.run.zygote", str(theirs.fileno()), resolve(self.reference),
+                [self.python, "-m", "harness.parent", str(theirs.fileno()), resolve(self.reference),
                  "free" if self.free else "gil", str(os.getpid()), *(self.points or ()),
                  *(f"fix={name}" for name in self.fixes)],
                 pass_fds=[theirs.fileno()],

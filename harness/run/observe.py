@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from harness.control.managed import Managed
 
 #: Frames that are nobody's program: ours, and what runs a program or its tests.
-_OURS = ("/harness/control/", "/harness/run/", "/harness/program/", "<frozen runpy>", "/_pytest/", "/pluggy/")
+_OURS = ("/harness/control/", "/harness/run/", "/harness/program/", "/harness/parent.py", "<frozen runpy>", "/_pytest/", "/pluggy/")
 
 
 class Observer:

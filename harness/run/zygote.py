@@ -1,9 +1,9 @@
 """The forking parent: imports torch once, under cooperative locks, and forks a fresh child for every run.
 
-``python -m harness.run.zygote FD SCENARIO MODE PARENT [POINTS... fix=NAME...]`` talks over the socket FD. It is single-threaded:
-the state in which every child starts is the same. A *stage* is a child that has done the set-up and serves a socket of
-its own in the same way. When its client goes away, however that happens, it ends, and with it its children and all that they
-started: what a run leaves behind becomes a child of this process, and is killed.
+Started by :mod:`harness.parent`, it talks over a socket. It is single-threaded: the state in which every child starts is the
+same. A *stage* is a child that has done the set-up and serves a socket of its own in the same way. When its client goes away,
+however that happens, it ends, and with it its children and all that they started: what a run leaves behind becomes a child of
+this process, and is killed.
 """
 
 from __future__ import annotations
@@ -14,22 +14,16 @@ import os
 import selectors
 import signal
 import socket
-import sys
 from dataclasses import dataclass, field
 from typing import Any
 
-from harness.control import collector, install, raw
+from harness.control import collector, raw
 
-install.install()
-
-from harness.errors import UserError  # noqa: E402
-from harness.program.command import PREFIX  # noqa: E402
-
-from . import child, stage, warm, wire  # noqa: E402
-from .death import adopt_orphans, children, die_with_parent, kill_children  # noqa: E402
-from .execute import Ready  # noqa: E402
-from .job import Job  # noqa: E402
-from .world import World  # noqa: E402
+from . import child, stage, wire
+from .death import adopt_orphans, children, die_with_parent, kill_children
+from .execute import Ready
+from .job import Job
+from .world import World
 
 _KEPT_NOISE = 65536
 _GRACE = 5.0  # seconds beyond the child's own hang limit before it is killed from outside
@@ -196,26 +190,6 @@ def _gone(*_: object) -> None:
     raise _ClientGone
 
 
-def main() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the client decides when to stop
-    fixes = [word.removeprefix("fix=") for word in sys.argv[5:] if word.startswith("fix=")]
-    points = [word for word in sys.argv[5:] if not word.startswith("fix=")]
-    fd, reference, mode, parent = int(sys.argv[1]), sys.argv[2], sys.argv[3], int(sys.argv[4])
-    die_with_parent(parent)
-    adopt_orphans()
-    client = socket.socket(fileno=fd)
-    if reference.startswith(PREFIX):
-        parent_of_program(client, reference, mode == "free", parent, fixes)
-        return
-    try:
-        world = World(reference, free=mode == "free", points=points or None, fixes=fixes)
-        warm.assert_single_threaded(reference)
-    except UserError as error:
-        client.sendall(wire.pack({"error": str(error)}))
-        return
-    serve(Zygote(client, world), world.about(), parent)
-
-
 def serve(zygote: Zygote, about: dict[str, Any], parent: int) -> None:
     """Serve the client until it goes away, then end this process' children. ``parent``: the client's process."""
     gc.collect()
@@ -234,13 +208,3 @@ def serve(zygote: Zygote, about: dict[str, Any], parent: int) -> None:
     finally:
         if os.getpid() == zygote.pid:  # a program's run leaves this function too, and goes on
             kill_children()
-
-
-def parent_of_program(client: socket.socket, reference: str, free: bool, parent: int, fixes: list[str]) -> None:
-    from harness.program.parent import main as of_program
-
-    of_program(client, reference, free, parent, fixes)
-
-
-if __name__ == "__main__":
-    main()

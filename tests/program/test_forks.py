@@ -52,4 +52,4 @@ def test_a_pool_of_processes_that_is_there_before_the_first_thread(program: Call
     assert "started processes before it starts its first thread; use --restart: done" in err
     assert "none found" in out
     commands = [path.read_bytes() for path in Path("/proc").glob("[0-9]*/cmdline")]
-    assert not [command for command in commands if b"pool.py" in command and b"harness.run.zygote" in command]
+    assert not [command for command in commands if b"pool.py" in command and b"harness.parent" in command]
