@@ -196,7 +196,6 @@ def _failure(
         "outcome": report.outcome, "signature": report.signature, "digest": launcher.about["digest"],
         "torch": data["torch"], "python": data["python"], "platform": platform.platform(),
     }  # fmt: skip
-    fix = f" --fix {options.fix}" if options.fix != "none" else ""
     text = "\n".join(
         [
             (
@@ -207,7 +206,7 @@ def _failure(
             + f"replayed {same} of {options.times} times"
             + (f", failed again {failing} of {options.times}" if same < options.times else ""),
             *([f"NOT under control: {apart}"] if apart else []),
-            as_text(schedule, recorded, cause, gc.says) + fix,
+            as_text(schedule, recorded, cause, gc.says, options.fix),
             *_hint(cause, report),
             f"token     {token}",
         ]

@@ -58,11 +58,12 @@ def candidates(failing: Report, control: Report) -> list[Cause]:
     leaked = next((f.signature for f in failing.findings if f.kind == "state leaked"), "")
     if collected and not leaked:
         return found  # what a finalizer counts is not what went wrong
+    lost = {write["state"] for _, _, write in overwritten([access for access in failing.accesses if access["at"] <= end])}
     crossed = sorted(
         {state for (state, _), threads in in_turn.items() if len(threads) > 1},
-        key=lambda state: state not in leaked,
+        key=lambda state: (state not in leaked, state not in lost, state),
     )
-    others = sorted(written, key=lambda state: -written[state][-1]["at"])
+    others = sorted(written, key=lambda state: (-written[state][-1]["at"], state))
     known = {cause.state for cause in found}
     switched = min((at for _, forced, at in failing.switches if not forced), default=end)
     for state in (*crossed, *others):
@@ -78,13 +79,19 @@ def candidates(failing: Report, control: Report) -> list[Cause]:
 
 
 def _rather(cause: Cause, failing: Report) -> Cause:
-    """Of a class's objects, one of which an update was lost comes before one of which another thread's value was read."""
+    """Of a class's objects, one of which an update was lost comes before one of which another thread's value was read; so does
+    a lost update before what the thread that started the others reads of it when they have ended."""
     assert cause.write is not None
-    if not cause.write.get("of", 0):
+    assert cause.read is not None
+    of_object = bool(cause.write.get("of", 0))
+    if not of_object and not cause.write["thread"].startswith(cause.read["thread"] + "."):
         return cause
-    mine = [access for access in failing.accesses if access["state"] == cause.state and access.get("of", 0)]
+    mine = [
+        access for access in failing.accesses
+        if access["state"] == cause.state and (access.get("of", 0) if of_object else access["at"] <= cause.read["at"])
+    ]  # fmt: skip
     lost = [write for _, _, write in overwritten(mine)]
-    if not lost or any(write["of"] == cause.write["of"] for write in lost):
+    if not lost or (of_object and any(write["of"] == cause.write["of"] for write in lost)):
         return cause
     return Cause(cause.state, lost[0], None, "", _trail(failing, lost[0]))
 

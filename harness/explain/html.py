@@ -9,8 +9,6 @@ import linecache
 import re
 from html import escape
 
-from harness.schedule import to_token
-
 from . import frames
 from .account import account, difference, failing_stack, proof
 from .cause import Access
@@ -45,10 +43,6 @@ def render(story: Story) -> str:
         replay=escape(replay_line(story.schedule, story.fix)),
         environment="".join(f"<dt>{escape(k)}</dt><dd>{escape(v)}</dd>" for k, v in story.environment.items() if v),
     )
-
-
-def _fix(story: Story) -> str:
-    return "" if story.fix == "none" else f" --fix {story.fix}"
 
 
 def _marked(text: str, story: Story) -> str:
@@ -113,10 +107,10 @@ def _sure(story: Story) -> str:
     elif story.cause is not None:
         shown.append("<p>The cause is the likeliest by the log; no run has proved it.</p>")
     if (text := difference(story)) and story.counterfactual is not None:
-        token = to_token(story.counterfactual.schedule) + _fix(story)
+        again = replay_line(story.counterfactual.schedule, story.fix)
         shown.append(
             f"<p><b>The nearest schedule that passes</b>: {_marked(text, story)}.</p>"
-            f"<pre class=wrap>harness replay {escape(token)}</pre>"
+            f"<pre class=wrap>{escape(again)}</pre>"
         )
     elif story.schedule.directives:
         shown.append("<p>No schedule was found that differs in one hand-over and passes.</p>")

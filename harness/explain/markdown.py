@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from harness.schedule import to_token
-
 from . import frames
 from .account import account, difference, failing_stack, proof
 from .cause import Access
@@ -14,7 +12,6 @@ from .words import named, place, replay_line, sentence, short, short_path, sourc
 
 def render(story: Story) -> str:
     schedule, report, cause = story.schedule, story.report, story.cause
-    fix = "" if story.fix == "none" else f" --fix {story.fix}"
     mode = "only without the GIL" if schedule.free else "realizable under the GIL"
     lines = [f"# {_title(story)}", "", "## Environment", ""]
     lines += [f"- {name}: {value}" for name, value in story.environment.items() if value]
@@ -45,7 +42,7 @@ def render(story: Story) -> str:
     shown = [text for text in (proof(story), difference(story)) if text]
     lines += [f"- {text[0].upper()}{text[1:]}." for text in shown] or ["- None found: the cause is the likeliest by the log, not proved."]
     if story.counterfactual is not None:
-        lines += ["", "The schedule that passes:", "", "```", f"harness replay {to_token(story.counterfactual.schedule)}{fix}", "```"]
+        lines += ["", "The schedule that passes:", "", "```", replay_line(story.counterfactual.schedule, story.fix), "```"]
     return "\n".join(lines) + "\n"
 
 

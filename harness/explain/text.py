@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 
 from harness.run.report import Report
-from harness.schedule import Schedule, to_token
+from harness.schedule import Schedule
 
 from . import collected, frames
 from .account import difference
@@ -18,10 +18,10 @@ _INDENT = " " * 10
 _WIDTH = 110
 
 
-def as_text(schedule: Schedule, report: Report, cause: Cause | None, on_gc: str = "") -> str:
+def as_text(schedule: Schedule, report: Report, cause: Cause | None, on_gc: str = "", fix: str = "none") -> str:
     """In short: what `harness find` prints. ``on_gc``: whether the failure depends on garbage collection, in words."""
     lines = [*_summary(schedule, report, cause, on_gc), *_stacks(report, cause)]
-    return "\n".join([*lines, _replay(schedule, "none")])
+    return "\n".join([*lines, _replay(schedule, fix)])
 
 
 def render(story: Story) -> str:
@@ -31,7 +31,7 @@ def render(story: Story) -> str:
     other = story.counterfactual
     if other is not None:
         lines += _wrapped("nearest", difference(story))
-        lines.append(f"{_INDENT}harness replay {to_token(other.schedule)}{_fix(story.fix)}  (run {other.tried} of those tried)")
+        lines.append(f"{_INDENT}{replay_line(other.schedule, story.fix)}  (run {other.tried} of those tried)")
     elif story.schedule.directives:
         lines += _wrapped("nearest", "no schedule was found that differs in one hand-over and passes")
     if story.framed is not None:
@@ -39,10 +39,6 @@ def render(story: Story) -> str:
         lines += [f"{_INDENT}{line}" for line in frames.told(story.framed, story.states)]
     lines += _stacks(story.report, story.cause)
     return "\n".join([*lines, _replay(story.schedule, story.fix)])
-
-
-def _fix(fix: str) -> str:
-    return "" if fix == "none" else f" --fix {fix}"
 
 
 def _replay(schedule: Schedule, fix: str) -> str:

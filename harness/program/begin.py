@@ -32,7 +32,8 @@ def begin(run: Run, world: ProgramWorld) -> None:
     try:
         run.begin(world)
     except Exception as error:
-        traceback.print_exc()
+        if not isinstance(error, UserError):
+            traceback.print_exc()
         run.broken(error)
 
 

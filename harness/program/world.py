@@ -45,6 +45,10 @@ class ProgramWorld(World):
         if torch:
             warm.hide_from_dynamo()
 
+    @property
+    def modules(self) -> tuple[str, ...]:
+        return tuple(own.scanned(self.command))
+
     def about(self) -> dict[str, Any]:
         return {**super().about(), "program": self.command.line}
 

@@ -17,7 +17,7 @@ def left_by(world: World, name: str) -> list[str]:
     fix = world.fix(name)
     if fix is None or fix.apply is None:
         return []
-    modules = [*modules_of(world.scenario.modules), world.module]
+    modules = [*modules_of(world.modules), world.module]
     before = _all(modules)
     with fix.manager():
         pass

@@ -66,6 +66,11 @@ class World:
         except ImportError as error:
             raise UserError(f"fine: {error}") from None
 
+    @property
+    def modules(self) -> tuple[str, ...]:
+        """What is scanned besides the scenario's own file."""
+        return tuple(self.scenario.modules)
+
     def fix(self, name: str) -> Fix | None:
         return None if name == "none" else find_fix(name)
 

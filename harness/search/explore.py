@@ -45,6 +45,7 @@ class Exploration:
     knowledge, complete   of home, the shape that is searched to the end
     parts      what was done at each shape, home first
     void       directives of schedules that found no place to act on
+    started    did bodies start threads of their own?
     choices    did any thread have to wait, or end, where several others could go on?
     timed      did any run wait with a time-out, or sleep?
     unrepeated failures that did not come back: they are not among ``failures``
@@ -53,6 +54,7 @@ class Exploration:
     schedules: int = 0
     distinct: int = 0
     void: int = 0
+    started: bool = False
     choices: bool = False
     timed: bool = False
     not_aligned: int = 0
@@ -146,12 +148,13 @@ def _chance(portfolio: Everywhere) -> Chance | None:
     pct = portfolio.home.depth_two()
     if pct is None or not pct.runs:
         return None
-    return Chance(pct.ground.base.threads, pct.steps, pct.runs, pct.miss())
+    return Chance(len(pct.names), pct.steps, pct.runs, pct.miss())
 
 
 def _count(found: Exploration, proposal: Proposal, report: Report) -> None:
     found.schedules += 1
     found.void += report.void if proposal.online is None else 0
+    found.started = found.started or any("." in name for name in report.threads)
     found.choices = found.choices or bool(report.choices)
     found.timed = found.timed or report.timed
     found.not_aligned += bool(report.unused)

@@ -15,7 +15,7 @@ def extent(found: Exploration, own: int) -> str:
     choices = ", or choices of who goes on where a thread waits," if found.choices else ""
     says = [
         f"{_exhaustive(found.complete)}{choices} at {home.states} conflicting states and {home.locks} lock points, "
-        f"up to {max(0, home.own)} at {own} places of the scenario's own code, with {home.shape}"
+        f"up to {max(0, home.own)} at {own} places of the scenario's own code, with {home.shape}{' and those they start' if found.started else ''}"
     ]
     if found.parts[1:]:
         says.append("elsewhere " + ", ".join(_part(part) for part in found.parts[1:]))

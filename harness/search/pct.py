@@ -29,16 +29,22 @@ class PCT:
         self.name = f"pct{depth}"
         self.share = share
         self.steps = 1
-        self.runs = 0  # made with the present number of steps
-        self._drawn: set[tuple[tuple[int, ...], tuple[int, ...]]] = set()
+        self.runs = 0  # made with the present number of steps, for the threads known at present
+        self.names = [f"T{index}" for index in range(ground.base.threads)]  # those that bodies start come as they are seen
+        self._drawn: set[tuple[tuple[str, ...], tuple[int, ...]]] = set()
         self._turn = Turn(MOST // 2)  # two depths share one
 
     def told(self, proposal: Proposal, report: Report) -> None:
         self._turn.saw(report.digest, proposal.strategy == self.name)
+        new = [name for name in report.threads if name not in self.names]
+        if new:
+            self.names += new
+            self.runs = 0
         steps = max(self.steps, sum(1 for _, point, _ in report.log if self._of_interest(point)))
         if steps > self.steps:
             self.steps, self.runs = steps, 0
-        if proposal.online is not None and proposal.strategy == self.name and proposal.online["steps"] == self.steps:
+        drawn = proposal.online if proposal.strategy == self.name else None
+        if drawn is not None and drawn["steps"] == self.steps and len(drawn["order"]) == len(self.names):
             self.runs += 1
 
     def _of_interest(self, point: str) -> bool:
@@ -54,7 +60,7 @@ class PCT:
         if not watch:
             return None
         for _ in range(_TRIES):
-            order = random.sample(range(self.ground.base.threads), self.ground.base.threads)
+            order = random.sample(self.names, len(self.names))
             changes = sorted(random.randint(1, self.steps) for _ in range(self.depth - 1))
             if (drawn := (tuple(order), tuple(changes))) not in self._drawn:
                 break
@@ -63,26 +69,27 @@ class PCT:
         self._drawn.add(drawn)
         self._turn.proposed()
         online = {"kind": "pct", "order": order, "changes": changes, "watch": watch, "steps": self.steps}
-        return Proposal(replace(self.ground.base, first=order[0], directives=()), self.name, online)
+        first = next(int(name[1:]) for name in order if "." not in name)  # of the bodies, which all are there from the beginning
+        return Proposal(replace(self.ground.base, first=first, directives=()), self.name, online)
 
     def bound(self) -> float:
         """The paper's lower bound on the probability that one schedule hits a bug of this depth."""
-        return 1 / (self.ground.base.threads * self.steps ** (self.depth - 1))
+        return 1 / (len(self.names) * self.steps ** (self.depth - 1))
 
     def miss(self) -> float:
         """At most so probable is it that the schedules made so far all missed a bug of this depth.
 
-        Only those count that were drawn with the present number of steps. None is drawn twice, which makes a miss less
+        Only those count that were drawn with the present number of steps, and with a priority for every thread known by now. None is drawn twice, which makes a miss less
         probable than independent draws do.
         """
         return (1 - self.bound()) ** self.runs
 
 
 class PCTDecider:
-    """``order``: body threads from highest to lowest priority; threads born inside get the middle."""
+    """``order``: threads from highest to lowest priority; one that no run had before gets the lowest."""
 
-    def __init__(self, order: list[int], changes: list[int], watch: list[str]) -> None:
-        self._priority = {f"T{index}": float(len(order) - place) for place, index in enumerate(order)}
+    def __init__(self, order: list[str], changes: list[int], watch: list[str]) -> None:
+        self._priority = {name: float(len(order) - place) for place, name in enumerate(order)}
         self._changes = changes
         self._watch = frozenset(watch)
         self._step = 0
