@@ -42,6 +42,7 @@ def _take_over(control: Controller, ident: int, native_id: int) -> Managed:
     parent = away[0] if away else control.current
     assert parent is not None
     me = control.child_of(parent)
+    me.acts_for = parent.acts_for
     me.ident, me.native_id = ident, native_id
     control.by_ident[ident] = me
     parent.status, parent.waiting, parent.blocked_name = Status.BLOCKED, me, "a thread of C code"

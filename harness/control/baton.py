@@ -5,6 +5,7 @@ Time is virtual: a time-out expires only where no other thread can run.
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 from . import files
@@ -22,6 +23,12 @@ class Abandoned(BaseException):
 
 #: A time-out that expires only after all others.
 NEVER = float("inf")
+
+
+def _goes_on(me: Managed) -> bool:
+    """Would the process wait for it at its end, and can it go on? A pool's idle worker cannot."""
+    kept = isinstance(me.thread, threading.Thread) and not me.thread.daemon
+    return kept and (me.status is Status.READY or (me.status is Status.BLOCKED and me.deadline not in (None, NEVER)))
 
 
 class Baton(Record):
@@ -86,7 +93,7 @@ class Baton(Record):
                     return target
             self.void.append(item)
         me.pending = []
-        ready = self._runnable()
+        ready = self._runnable() or self._expired()
         if ready:
             me.muted = True
             try:
@@ -98,15 +105,22 @@ class Baton(Record):
             finally:
                 me.muted = False
             return to
-        timed = [other for other in self.threads if other.status is Status.BLOCKED and other.deadline is not None]
-        if timed:
-            to = min(timed, key=lambda other: (other.deadline, other.index))
-            assert to.deadline is not None
-            if to.deadline < NEVER:
-                self.clock = max(self.clock, to.deadline)
-            to.expired, to.status = True, Status.READY
-            return to
         return None
+
+    def _expired(self) -> list[Managed]:
+        """Those whose time-out is the next to expire: that is now, since nobody can run."""
+        timed = [other for other in self.threads if other.status is Status.BLOCKED and other.deadline is not None]
+        if not timed:
+            return []
+        earliest = min(other.deadline or 0.0 for other in timed)
+        if earliest < NEVER:
+            self.clock = max(self.clock, earliest)
+            timed = [other for other in timed if (other.deadline or 0.0) == earliest]
+        else:
+            timed = timed[:1]
+        for other in timed:
+            other.expired, other.status = True, Status.READY
+        return timed
 
     def end(self, me: Managed) -> None:
         if self.forked is not None and me is self.threads[0]:
@@ -114,7 +128,7 @@ class Baton(Record):
         me.status = Status.ENDED
         self.by_ident.pop(me.ident, None)  # what the thread still finalizes as it goes is outside the run
         self.wake(me)
-        if all(other.status is Status.ENDED for other in self.threads if not other.adopted):
+        if not self._bodies_left() and not any(_goes_on(other) for other in self.threads):
             self._finish()
             return
         to = self._next(me, "end")
@@ -124,6 +138,9 @@ class Baton(Record):
             return
         self._give(me, to)
 
+    def _bodies_left(self) -> bool:
+        return any(other.status is not Status.ENDED for other in self.threads if not other.adopted)
+
     def _finish(self) -> None:
         self.finished = True
         self.current = None
@@ -132,6 +149,9 @@ class Baton(Record):
         self._done.release()
 
     def stop_deadlocked(self) -> None:
+        if self.forked is None and not self._bodies_left():
+            self._finish()  # a worker that nobody has ended waits for work
+            return
         self.deadlock = [describe(other) for other in self.threads if other.status is not Status.ENDED]
         if self.forked is not None:
             forked_child.deadlocked(self)

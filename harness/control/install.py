@@ -16,7 +16,7 @@ import threading
 import time
 from typing import Any
 
-from . import clock, collector, files, semaphores, sockets, threads
+from . import clock, collector, dummy, files, semaphores, sockets, threads
 from .forks import fork, programs, wait
 from .locks import CoopLock, CoopRLock
 
@@ -36,6 +36,7 @@ _TABLE: list[tuple[Any, str, Any]] = [
     (threading.Thread, "join", threads.join),
     (threading.Thread, "is_alive", threads.is_alive),
     (threading, "_time", clock.monotonic),
+    (threading, "_DummyThread", dummy.Dummy),
     (functools, "RLock", CoopRLock),
     (queue, "SimpleQueue", queue._PySimpleQueue),  # type: ignore[attr-defined]
     (queue, "time", clock.monotonic),

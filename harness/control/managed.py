@@ -46,6 +46,7 @@ class Managed:
 
     name     stable: ``T0``, ``T1``, … for bodies, ``T0.1`` for the first thread that T0 starts
     root     index of the body it descends from
+    acts_for its own index; of a thread of C code that of the thread which waits for it: the two never run side by side
     counts   how often each point has been passed by this thread
     places   how many places the interpreter could have given up the GIL at, as far as we can see
     muted    it runs the decider's code, which has no points and no places
@@ -54,6 +55,7 @@ class Managed:
     """
 
     __slots__ = (
+        "acts_for",
         "adopted",
         "armed",
         "blocked_name",
@@ -90,6 +92,7 @@ class Managed:
         self.index = index
         self.name = name
         self.root = root
+        self.acts_for = index
         self.gate = gate
         self.ident = 0
         self.native_id = 0

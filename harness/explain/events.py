@@ -33,7 +33,7 @@ def events_of(schedule: Schedule, report: Report, cause: Cause | None) -> list[E
         found += _collections(report, at)
         if thread != before:
             if before:
-                found.append(_hand_over(report, at, before, thread))
+                found.append(_hand_over(schedule, report, at, before, thread))
             if thread not in met:
                 found.append(Event(at, thread, "start"))
                 met.add(thread)
@@ -98,9 +98,10 @@ def _same(access: Access, guilty: Access) -> bool:
     return all(access[key] == guilty[key] for key in ("at", "kind", "state", "value", "line"))
 
 
-def _hand_over(report: Report, at: int, giver: str, taker: str) -> Event:
+def _hand_over(schedule: Schedule, report: Report, at: int, giver: str, taker: str) -> Event:
     for directive, forced, position in report.switches:
-        if position == at and not forced and directive.thread == giver and directive.does == taker:
+        asked = not forced or directive in schedule.directives
+        if position == at and asked and directive.thread == giver and directive.does == taker:
             return Event(at, giver, "hand over", "as the schedule asks", to=taker, asked=True)
     last = report.log[at - 1][1]
     why = f"{giver} has ended" if last == "end" else f"{giver} has to wait" if last.startswith("block:") else ""

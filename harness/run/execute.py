@@ -228,6 +228,7 @@ def report_of(
         "log": flat,
         "switches": switches,
         "choices": [(at, names[chosen], [names[other] for other in others]) for at, chosen, others in control.choices],
+        "instead": {me.name: names[me.acts_for] for me in control.threads if me.acts_for != me.index},
         "void": len(control.void),
         "timed": control.timed,
         "unused": [_as_json(directive) for directive in unused],

@@ -140,9 +140,8 @@ class RemoteController(Controller):
         return super().add(name, root, gate)
 
     def _next(self, me: Managed, key: str) -> Managed | None:
-        waiting = [other for other in self.threads if other.status is Status.BLOCKED]
         to = super()._next(me, key)
-        self.in_vain = self.in_vain + 1 if to is not None and to.expired and to in waiting else 0
+        self.in_vain = self.in_vain + 1 if to is not None and to.expired else 0
         return to if self.in_vain < _IN_VAIN else None  # as where none can go on
 
     def _finish(self) -> None:

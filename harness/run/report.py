@@ -20,6 +20,7 @@ class Report:
     switches   what happened as directives, with the length of the log at that moment; forced ones are those that
                the default rule could have made too
     choices    where a thread could not go on and several could: (place in the log, who was chosen, the others)
+    instead    threads of C code: the thread that waits for what they do
     void       how many directives found no place (or no thread) to act on
     timed      did a thread wait with a time-out, or sleep?
     unused     directives whose point was never passed
@@ -40,6 +41,7 @@ class Report:
     log: list[tuple[str, str, int]] = field(default_factory=list)
     switches: list[tuple[Directive, bool, int]] = field(default_factory=list)
     choices: list[tuple[int, str, list[str]]] = field(default_factory=list)
+    instead: dict[str, str] = field(default_factory=dict)
     void: int = 0
     timed: bool = False
     unused: list[Directive] = field(default_factory=list)
@@ -80,6 +82,7 @@ class Report:
             log=log,
             switches=[(_directive(item), item["forced"], item["at"]) for item in data.get("switches", [])],
             choices=[(at, chosen, others) for at, chosen, others in data.get("choices", [])],
+            instead=data.get("instead", {}),
             void=data.get("void", 0),
             timed=data.get("timed", False),
             unused=[_directive(item) for item in data.get("unused", [])],

@@ -11,6 +11,9 @@ from typing import NamedTuple
 
 from harness.run.report import Report
 
+#: Points that are places too, behind which none is counted.
+_THERE = ("unlock:", "start:", "marker:")
+
 
 class Candidate(NamedTuple):
     """A point where a hand-over or collection may be asked for."""
@@ -37,15 +40,14 @@ class Knowledge:
 
     def learn(self, report: Report) -> None:
         before = (len(self.contended), self._conflicts())
-        alone = len({name.partition(".")[0] for name in report.threads}) == 1  # then the threads that it starts count
         for thread, point, _ in report.log:
-            root = thread if alone else thread.partition(".")[0]
+            who = report.instead.get(thread, thread)
             self.points.add(point)
             state = state_of(point)
             if state is not None:
-                self.touchers.setdefault(state, set()).add(root)
+                self.touchers.setdefault(state, set()).add(who)
                 if point.startswith("write:"):
-                    self.writers.setdefault(state, set()).add(root)
+                    self.writers.setdefault(state, set()).add(who)
         self.contended.update(report.contended)
         if before != (len(self.contended), self._conflicts()):
             self.version += 1
@@ -82,14 +84,15 @@ class Knowledge:
     def candidates(self, report: Report, since: int = 0, least: int = 1) -> Iterator[Candidate]:
         """Points of a run worth at least ``least``, from log position ``since`` on.
 
-        Points of one thread without a place in between come to the same hand-over: only the last is kept.
+        Points of one thread without a place in between come to the same hand-over: only the last is kept, and those
+        where the hand-over is at the point itself.
         """
         last: dict[str, tuple[int, Candidate]] = {}
         for position, (thread, point, n, place) in enumerate(report.passes()):
             if position < since or self.worth(point) < least:
                 continue
             held = last.get(thread)
-            if held is not None and held[0] != place:
+            if held is not None and (held[0] != place or held[1].point.startswith(_THERE)):
                 yield held[1]
             last[thread] = (place, Candidate(thread, point, n, position))
         for _, candidate in sorted(last.values(), key=lambda item: item[1].position):

@@ -53,8 +53,6 @@ class CoopLock:
         if not blocking and timeout != -1:
             raise ValueError("can't specify a timeout for a non-blocking call")
         name, line = site.using(2)
-        if place:
-            control.place(me)
         key = "lock:" + name
         while not self._real.acquire(False):
             if blocking:
@@ -73,6 +71,9 @@ class CoopLock:
         return True
 
     def release(self) -> None:
+        self._release(place=True)
+
+    def _release(self, place: bool) -> None:
         me = active.managed()
         self.owner = None
         self._real.release()
@@ -82,12 +83,12 @@ class CoopLock:
             return
         control = me.controller
         control.wake(self)
-        key = "unlock:" + site.using(1)[0]
+        key = "unlock:" + site.using(2)[0]
         control.used(self, me, key)
-        control.point_here(me, key)
+        (control.point_here if place else control.point)(me, key)
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
-        self.release()
+        self._release(place=error is None)  # the interpreter does not check where an exception leaves the block
 
     def locked(self) -> bool:
         return self._real.locked()

@@ -39,15 +39,18 @@ class CoopRLock:
         return True
 
     def release(self) -> None:
+        self._release(place=True)
+
+    def _release(self, place: bool) -> None:
         if self._owner != raw.get_ident():
             raise RuntimeError("cannot release un-acquired lock")
         self._count -= 1
         if not self._count:
             self._owner = 0
-            self._block.release()
+            self._block._release(place)
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
-        self.release()
+        self._release(place=error is None)
 
     def locked(self) -> bool:
         return self._count > 0

@@ -18,7 +18,7 @@ class LockUse(Record):
             forked_child.uses(self, lock, me)
             return
         users, keys, _ = self.lock_use.setdefault(id(lock), (set(), set(), lock))
-        users.add(me.root)
+        users.add(me.acts_for)
         keys.add(key)
 
     def contended(self) -> set[str]:
