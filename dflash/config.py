@@ -190,7 +190,8 @@ def check(entries: dict[str, Any], source: str) -> Config:
         # JSON mode lets an integer stand for a float and a list for a tuple, and is strict otherwise.
         return Config.model_validate_json(json.dumps(entries, default=str))
     except ValidationError as error:
-        problem = error.errors()[0]
+        # An unknown name explains another that is missing.
+        problem = min(error.errors(), key=lambda one: one["type"] != "extra_forbidden")
         where = ".".join(str(k) for k in problem["loc"])
         if problem["type"] == "extra_forbidden":
             known = _names(problem["loc"][:-1])

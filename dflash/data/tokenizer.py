@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from dflash.errors import UserError
+from dflash.target.place import require_place
 
 Messages = Sequence[dict[str, str]]
 
@@ -57,8 +58,11 @@ class HuggingFaceTokenizer:
         try:
             from transformers import AutoTokenizer
 
+            require_place(path, "tokenizer")
             extra = {"gguf_file": gguf_file} if gguf_file else {}
             inner = AutoTokenizer.from_pretrained(str(path), **extra)
+        except UserError:
+            raise
         except ImportError:
             raise UserError("tokenizers need transformers: install the 'dflash' extra") from None
         except Exception as error:  # the tokenizers library raises plain ones

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from dflash.errors import UserError
 from dflash.masks import causal_in_document, dense
 from dflash.target.base import Cache, Target, TargetOutput, positions_in_documents, twin
+from dflash.target.place import require_place
 
 DTYPES = {
     "float32": torch.float32,
@@ -59,6 +60,7 @@ def read_model(path: str | Path, dtype: str, gguf_file: str | None = None) -> An
         raise UserError("loading a target needs transformers: install the 'dflash' extra") from None
     if dtype != "auto" and dtype not in DTYPES:
         raise UserError(f"target dtype {dtype!r} is unknown (use auto, {', '.join(DTYPES)})")
+    require_place(path, "target")
     extra = {"gguf_file": gguf_file} if gguf_file else {}
     try:
         model: Any = AutoModelForCausalLM.from_pretrained(str(path), dtype=DTYPES.get(dtype, "auto"), **extra)

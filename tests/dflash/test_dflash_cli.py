@@ -322,3 +322,19 @@ def test_a_mistake_in_the_command_line_is_one_line(words: list[str], capsys: pyt
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("dflash")
     assert line.endswith("--help)")
+
+
+@pytest.mark.parametrize("path", ["./no/such", "/no/such/folder", "a/b/c"])
+def test_a_target_that_can_only_be_a_folder_is_not_looked_up_elsewhere(path: str) -> None:
+    from dflash.data.tokenizer import HuggingFaceTokenizer
+    from dflash.target.huggingface import read_model
+
+    with pytest.raises(UserError, match=f"^target {path}: no such folder$"):
+        read_model(path, "float32")
+    with pytest.raises(UserError, match=f"^tokenizer {path}: no such folder$"):
+        HuggingFaceTokenizer.load(path)
+
+
+def test_a_misspelt_section_is_named_rather_than_the_one_that_is_missing() -> None:
+    with pytest.raises(UserError, match=r"unknown key trian \(did you mean train\?\)"):
+        config.check({"trian": {"steps": 1}, "target": {"path": "x"}}, "run.toml")

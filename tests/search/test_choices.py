@@ -83,3 +83,31 @@ def test_a_lost_update_of_a_known_state_between_jobs_of_an_event_loop(tmp_path: 
     report = found.failures[0][1]
     assert report.outcome == "wrong value"
     assert found.choices
+    assert found.started
+
+
+def test_threads_that_a_body_starts_count_in_the_bound_of_pct(tmp_path: Path) -> None:
+    reference = write(tmp_path, STARTED, "started")
+    with Launcher(reference, jobs=1) as launcher:
+        found = explore(launcher, Schedule(reference, 1), budget=60, strategy="pct")
+        assert found.chance is not None
+        assert found.chance.threads == 4
+        assert found.chance.miss == pytest.approx((1 - 1 / (4 * found.chance.steps)) ** found.chance.runs)
+
+
+STARTED = """
+class Count:
+    n = 0
+
+def add(count):
+    count.n = abs(count.n) + 1
+
+def body(count):
+    threads = [threading.Thread(target=add, args=(count,)) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+scenario = Scenario([body], setup=lambda axes: Count(), threads=(1, 1))
+"""
