@@ -108,7 +108,7 @@ class RemoteController(Controller):
             "clock": self.clock,
             "current": self.current.index if self.current is not None else -1,
             "threads": [
-                [t.status.value, t.deadline, t.where, t.blocked_name, getattr(t.waiting, "title", "")] for t in self.threads
+                [t.status.value, t.deadline, t.expired, t.where, t.blocked_name, getattr(t.waiting, "title", "")] for t in self.threads
             ],
             "decider": self.decider.dump() if hasattr(self.decider, "dump") else None,
             "left": self.left,
@@ -124,8 +124,8 @@ class RemoteController(Controller):
         self.void = [Asked(HandOver(""), "", 0)] * state["void"]
         self.clock = state["clock"]
         self.current = self.threads[state["current"]] if state["current"] >= 0 else None
-        for thread, (status, deadline, where, name, title) in zip(self.threads, state["threads"], strict=True):
-            thread.status, thread.deadline = Status(status), deadline
+        for thread, (status, deadline, expired, where, name, title) in zip(self.threads, state["threads"], strict=True):
+            thread.status, thread.deadline, thread.expired = Status(status), deadline, expired
             if thread.index != self.mine:
                 thread.where, thread.blocked_name, thread.waiting = where, name, Elsewhere(title) if title else None
         if state["decider"] is not None:

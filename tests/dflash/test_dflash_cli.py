@@ -195,7 +195,7 @@ MISTAKES = [
     (["--set", 'data.train=["{root}/empty.jsonl"]'], "empty.jsonl: no records found"),
     (["--set", "target.path={root}/torn"], "can't be loaded as a causal language model"),
     (["--set", "target.tokenizer={root}/torn"], "tokenizer .*can't be loaded"),
-    (["--set", "target.path={root}/none"], "can't be loaded as a causal language model"),
+    (["--set", "target.path={root}/none"], "no such folder"),
     (["--set", "target.device=cuda:7"], "device 'cuda:7' can't be used"),
     (["--set", "drafter.init_from={root}/target"], "not a DFlashDraftModel"),
     (
