@@ -39,8 +39,9 @@ class NotPlain(TypeError):
     """A body returned what cannot travel as JSON."""
 
 
-def require_plain(results: list[Any]) -> None:
-    for index, result in enumerate(results):
+def require_plain(results: list[Any], first: int = 0) -> None:
+    """Raises NotPlain. ``first``: which thread's is the first of them."""
+    for index, result in enumerate(results, first):
         try:
             json.dumps(result)
         except (TypeError, ValueError, RecursionError) as error:

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import faulthandler
 import os
-import signal
-import traceback
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 from harness.control import active, collector, raw
@@ -31,8 +30,9 @@ from harness.states.values import snapshot
 
 from . import wire
 from .death import die_with_parent
-from .execute import Ready, deadlock_finding, decider_of, report_of, set_up, teller
+from .execute import NotPlain, Ready, deadlock_finding, decider_of, report_of, require_plain, set_up, teller
 from .job import Job
+from .life import Lives, end_likewise
 from .observe import Observer
 from .outcome import Finding, of_error
 from .world import World
@@ -165,53 +165,35 @@ def execute_in_processes(
     with ExitStack() as stack:
         stack.enter_context(collector.on_demand_only())
         shared = ready.shared if ready is not None else stack.enter_context(set_up(scenario, job, None))
-        children = []
+        lives = Lives()
         parent = os.getpid()
         faulthandler.cancel_dump_traceback_later()  # its thread would be missing in a child that sets its own
         for index in range(count):
-            child = os.fork()
-            if child == 0:
-                try:
-                    _one(job, world, shared, index, gates, done_write, tell, parent)
-                except BaseException:
-                    traceback.print_exc()  # a defect of ours: told through the run's noise
-                finally:
-                    os._exit(0)
-            children.append(child)
+            lives.fork(partial(_one, job, world, shared, index, gates, done_write, tell, parent))
         os.close(done_write)
         faulthandler.dump_traceback_later(scenario.seconds, exit=True)
         start = RemoteController(decider_of(job), -1, -1, gates, free=job.schedule.free)
         start.current = start.threads[job.schedule.first]
         start.current.gate.open()
-        try:
-            final = _read_final(done_read)
-        except EOFError:
-            if raw.monotonic() - began < _LATEST * scenario.seconds:
-                raise RuntimeError("a body's process ended without a word") from None
-            raise UserError(f"no end within {scenario.seconds:g} s {_APART}") from None
+        final, gone = lives.first(done_read)
+        if final is None:
+            took = raw.monotonic() - began
+            status = lives.end(kill=True)[gone]
+            if took < _LATEST * scenario.seconds:
+                end_likewise(status)
+            raise UserError(f"no end within {scenario.seconds:g} s {_APART}")
         start.load(final)
         for gate in gates:
             os.close(gate.write_fd)
             os.close(gate.read_fd)
-        for child in children:
-            if start.deadlock:  # each holds the way to the others: none would see that nobody comes any more
-                os.kill(child, signal.SIGKILL)
-            os.waitpid(child, 0)
+        lives.end(kill=bool(start.deadlock))  # then each holds the way to the others: none would see that nobody comes any more
         if start.in_vain == _IN_VAIN:
             waits = ", ".join(f"{wait.thread} for {wait.waits_for} at {wait.site}" for wait in start.deadlock)
             raise UserError(f"no end: {_IN_VAIN} time-outs in a row, and nobody woke anybody, {_APART}; waiting: {waits}")
+        for part in start.left.values():
+            if part["broken"]:
+                raise NotPlain(part["broken"])
         return _merge(job, world, shared, start, raw.monotonic() - began)
-
-
-def _read_final(fd: int) -> dict[str, Any]:
-    reader = wire.Reader()
-    while True:
-        block = os.read(fd, 1 << 18)
-        if not block:
-            raise EOFError
-        messages = reader.feed(block)
-        if messages:
-            return messages[0]
 
 
 def _one(job: Job, world: World, shared: Any, index: int, gates: list[PipeGate], done_fd: int, tell: Any, parent: int) -> None:
@@ -246,8 +228,14 @@ def _one(job: Job, world: World, shared: Any, index: int, gates: list[PipeGate],
             findings.append(of_error(error, me.name, len(control.log)))
         findings += leaks(before, snapshot(world.table.save_restore), len(control.log))
         unused = decider.unused() if isinstance(decider, Sparse) else []
+        broken = ""
+        try:
+            require_plain([result], index)
+        except NotPlain as error:
+            result, broken = None, str(error)
         control.left[me.name] = {
             "result": result,
+            "broken": broken,
             "findings": [finding.to_json() for finding in findings],
             "unused": [[d.thread, d.point, d.n, d.does] for d in unused if d.thread == me.name and d.point != "end"],
             "accesses": observer.accesses if observer is not None else [],

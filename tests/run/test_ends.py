@@ -268,7 +268,7 @@ def mixed(folder: Path, count: int) -> None:
     jobs = []
     for number in range(count):
         schedule = Schedule(reference, 2, number % 2, axes={"what": kinds[number % len(kinds)]})
-        fix = "per_process" if number % 5 == 0 and schedule.axes["what"] in ("ok", "error") else "none"
+        fix = "per_process" if number % 5 == 0 and schedule.axes["what"] in ("ok", "error", "crash", "abort") else "none"
         jobs.append(Job(schedule, fix, plain=number % 11 == 0 and schedule.axes["what"] == "ok"))
     with Launcher(reference, jobs=4) as launcher:
         seen = {str(job.schedule.axes["what"]): report.outcome for job, report in launcher.map(jobs)}

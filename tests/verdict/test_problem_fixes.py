@@ -39,7 +39,19 @@ scenario = Scenario([add, add], setup=lambda axes: Counter(), check=check)
 """
 
 FIXES = """
-import contextlib, threading
+import contextlib, fractions, threading
+
+@contextlib.contextmanager
+def leaves_settings():
+    import os, sys, threading
+    module, original = _patched(_under(threading.Lock()))
+    os.environ["ONE_LOCK"] = "1"
+    sys.setrecursionlimit(sys.getrecursionlimit() + 50)
+    sys.modules["left_by_a_fix"] = module
+    del sys.modules["fractions"]
+    threading.Thread(target=threading.Event().wait, name="left running", daemon=True).start()
+    yield
+    module.step = original
 
 def no_manager():
     pass
@@ -121,6 +133,10 @@ def verdict_of(tmp_path_factory: pytest.TempPathFactory):
     [
         ("one_lock", "holds", ""),
         ("leaves_its_lock", "fails", "when it is no longer in force, it leaves changed: counter.step (holds while it is"),
+        (
+            "leaves_settings", "fails",
+            "leaves changed: fractions in sys.modules, os.environ['ONE_LOCK'], sys.getrecursionlimit(), the thread left running (",
+        ),
         ("raises", "untested", "OSError: no such device"),
         ("no_manager", "untested", "own.py:no_manager gives a NoneType, not a context manager"),
         ("never_gives_back", "fails", "under it the program fails without any switch: deadlock: T"),
@@ -286,6 +302,42 @@ def test_a_deadlock_with_a_process_for_each_body_ends(tmp_path: Path) -> None:
     with Launcher(reference, jobs=1) as launcher:
         report = launcher.wait(launcher.start(Job(Schedule(reference, 3), "per_process")))
     assert report.outcome == "deadlock"
+
+
+ENDS_AT_ONCE = """
+def end(shared):
+    {how}
+
+def wait(shared):
+    marker("here")
+
+scenario = Scenario([wait, end, wait], seconds=600.0)
+"""
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        ("os._exit(0)", "the process left with status 0 and no report"),
+        ("os._exit(3)", "the process left with status 3 and no report"),
+        ("os.abort()", "killed by SIGABRT"),
+        ("os.kill(os.getpid(), signal.SIGKILL)", "killed by SIGKILL"),
+        ("ctypes.string_at(0)", "killed by SIGSEGV"),
+    ],
+)
+@pytest.mark.parametrize("fix", ["none", "per_process"])
+def test_a_body_that_takes_its_process_along_is_a_crash(tmp_path: Path, how: str, message: str, fix: str) -> None:
+    reference = write(tmp_path, ENDS_AT_ONCE.format(how=how))
+    with Launcher(reference, jobs=1) as launcher:
+        report = launcher.wait(launcher.start(Job(Schedule(reference, 3, 1), fix)))
+    assert (report.outcome, report.message) == ("crash", message)
+    assert ("string_at" in " ".join(report.findings[0].stack)) == ("string_at" in how)
+
+
+def test_what_is_not_plain_data_is_said_in_a_line_with_a_process_for_each_body_too(tmp_path: Path) -> None:
+    reference = write(tmp_path, "def give(shared):\n    return object()\n\nscenario = Scenario([give, give])\n")
+    with Launcher(reference, jobs=1) as launcher, pytest.raises(UserError, match="T[01] returned a object, not plain data"):
+        launcher.wait(launcher.start(Job(Schedule(reference, 2), "per_process")))
 
 
 SLEEPS = """

@@ -1,0 +1,61 @@
+"""Settings of the process that no module has as a name of its own: the interpreter's, its libraries', torch's in C."""
+
+from __future__ import annotations
+
+import builtins
+import gc
+import logging
+import os
+import signal
+import sys
+import threading
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+#: Getters without arguments. Where a release has no such one, there is nothing to compare.
+_OF_TORCH = (
+    "get_default_dtype", "get_default_device", "get_num_threads", "is_grad_enabled", "is_inference_mode_enabled",
+    "is_anomaly_enabled", "is_anomaly_check_nan_enabled", "is_autocast_cache_enabled", "are_deterministic_algorithms_enabled",
+    "is_deterministic_algorithms_warn_only_enabled", "get_deterministic_debug_mode", "is_warn_always_enabled",
+    "get_float32_matmul_precision",
+)  # fmt: skip
+
+
+def settings() -> dict[str, Any]:
+    """Their present values by name; what is compared by identity is its ``id``."""
+    return dict(_all())
+
+
+def _all() -> Iterator[tuple[str, Any]]:
+    yield from ((f"os.environ[{name!r}]", value) for name, value in os.environ.items())
+    yield "os.getcwd()", os.getcwd()
+    yield "sys.path", list(sys.path)
+    for name in ("getrecursionlimit", "getswitchinterval"):
+        yield f"sys.{name}()", getattr(sys, name)()
+    for name in ("get_threshold", "get_debug", "isenabled"):
+        yield f"gc.{name}()", getattr(gc, name)()
+    yield "gc.callbacks", _each(gc.callbacks)
+    for name in ("excepthook", "unraisablehook", "displayhook", "breakpointhook", "stdin", "stdout", "stderr"):
+        yield f"sys.{name}", id(getattr(sys, name, None))
+    for name in ("meta_path", "path_hooks"):
+        yield f"sys.{name}", _each(getattr(sys, name))
+    yield "threading.excepthook", id(threading.excepthook)
+    yield "warnings.filters", repr(warnings.filters)
+    yield "warnings.showwarning", id(warnings.showwarning)
+    yield "logging.root.level", logging.root.level
+    yield "logging.root.handlers", _each(logging.root.handlers)
+    yield from ((f"builtins.{name}", id(value)) for name, value in vars(builtins).items() if name != "_")
+    for number in signal.valid_signals():
+        yield f"signal.getsignal({number!s})", id(signal.getsignal(number))
+    for thread in threading.enumerate():
+        yield f"the thread {thread.name}", True
+    torch = sys.modules.get("torch")
+    for name in _OF_TORCH if torch is not None else ():
+        getter = getattr(torch, name, None)
+        if getter is not None:
+            yield f"torch.{name}()", str(getter())
+
+
+def _each(values: Any) -> list[int]:
+    return [id(value) for value in values]
