@@ -73,6 +73,7 @@ def _as_json(story: Story) -> dict[str, Any]:
         "cause": sentence(cause, story.report),
         "write": cause.write if cause else None,
         "read": cause.read if cause else None,
+        "then": cause.then if cause else None,
         "collected": [asdict(made) for made in story.report.collections],
         "trail": cause.trail if cause else [],
         **({"frames": [asdict(seen) for seen in story.framed.frames]} if story.framed is not None else {}),

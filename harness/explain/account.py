@@ -44,14 +44,18 @@ def _shared(state: str) -> str:
 
 def _the_read(story: Story, cause: Cause, read: Access, write: Access) -> list[tuple[int, str]]:
     undisturbed = {"": "", "not read": " Undisturbed it would not get there."}
-    normal = undisturbed.get(cause.normal, f" Undisturbed it would read {short(cause.normal)}.")
+    as_usual = f"Undisturbed it would read {short(cause.normal)}" + (" too, but later." if cause.then is not None else ".")
+    normal = undisturbed.get(cause.normal, f" {as_usual}")
     reader = named(story, read["thread"])
     told = [
         (read["at"], f"{reader} reads {short(read['value'])} at {place(read)}: the value is {write['thread']}'s, not its own.{normal}")
     ]
     looks = [e for e in story.events if e.kind == "read" and e.lane == read["thread"] and e.state not in story.states]
     other = next((e for e in looks if e.at > read["at"]), None)
-    if other is not None:
+    if cause.then is not None:
+        then = f"{reader} goes on with that and reads {cause.then['state']} as {short(cause.then['value'])}, at {place(cause.then)}"
+        told.append((cause.then["at"], f"{then}. Undisturbed it would read {short(cause.then_normal)}."))
+    elif other is not None:
         told.append((other.at, f"{reader} reads {other.state} too, which by now is {short(other.value)}."))
     writes = [a for a in cause.trail if a["kind"] == "write" and a["thread"] == write["thread"] and a["at"] > read["at"]]
     if writes and writes[0]["value"] != write["value"]:

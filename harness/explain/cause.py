@@ -26,6 +26,8 @@ class Cause:
     normal  what the same read sees when nobody interferes
     trail   every access to the state, in order; of a class's objects, to the one that ``write`` is about
     proved  with the state, and those of ``with_it``, each thread's own the same schedule passes
+    then    where ``read`` is as usual, only early: the last access of its thread that sees another value of another state
+            than undisturbed, ``then_normal``; there it goes wrong
     """
 
     state: str
@@ -35,6 +37,8 @@ class Cause:
     trail: list[Access]
     proved: bool = False
     with_it: tuple[str, ...] = ()
+    then: Access | None = None
+    then_normal: str = ""
 
 
 def guilty(cause: Cause | None) -> tuple[str, ...]:
@@ -142,7 +146,21 @@ def _read_from_another(failing: Report, control: Report, end: int) -> list[Cause
         if state not in best or rank >= best[state][:2]:
             cause = Cause(state, writer, access, normal if normal is not None else "not read", _trail(failing, access))
             best[state] = (*rank, cause)
-    return [cause for _, _, cause in sorted(best.values(), key=lambda item: item[:2], reverse=True)]
+    ranked = [cause for _, _, cause in sorted(best.values(), key=lambda item: item[:2], reverse=True)]
+    return [_too_early(cause, failing, control, usual, end) for cause in ranked]
+
+
+def _too_early(cause: Cause, failing: Report, control: Report, usual: dict[tuple[Any, ...], Any], end: int) -> Cause:
+    read = cause.read
+    if read is None or cause.normal != read["value"]:
+        return cause
+    written = {a["state"] for run in (failing, control) for a in run.accesses if a["kind"] == "write" and a["thread"] != read["thread"]}
+    for access in reversed(failing.accesses):
+        if access["thread"] == read["thread"] and access["kind"] == "read" and read["at"] < access["at"] <= end:
+            normal = usual.get((access["thread"], "read", access["state"], access["n"]))
+            if access["state"] in written and normal is not None and normal != access["value"]:
+                return replace(cause, then=access, then_normal=normal)
+    return cause
 
 
 def _who(thread: str, at: int, report: Report, ended: bool = False) -> str:

@@ -78,6 +78,7 @@ def _second_looks(report: Report, cause: Cause | None) -> list[str]:
     if cause is None or cause.read is None or finding is None:
         return []
     written = {a["state"] for a in report.accesses if a["kind"] == "write" and a["thread"] != finding.thread}
+    written |= {cause.then["state"]} if cause.then is not None else set()  # by another thread, but not yet
     read = [
         a["state"] for a in report.accesses
         if a["kind"] == "read" and a["thread"] == finding.thread and cause.read["at"] < a["at"] <= finding.at
@@ -86,7 +87,7 @@ def _second_looks(report: Report, cause: Cause | None) -> list[str]:
 
 
 def _access(access: Access, cause: Cause | None) -> Event:
-    key = cause is not None and any(guilty is not None and _same(access, guilty) for guilty in (cause.write, cause.read))
+    key = cause is not None and any(guilty is not None and _same(access, guilty) for guilty in (cause.write, cause.read, cause.then))
     return Event(
         access["at"], access["thread"], access["kind"], "", access["state"], access["value"], access["file"],
         access["line"], access["function"], key=key,

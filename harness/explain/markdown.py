@@ -40,7 +40,11 @@ def render(story: Story) -> str:
         lines += ["The failure:", "", "```", *stack, "```", ""]
     lines += ["## Proof by counterfactual", ""]
     shown = [text for text in (proof(story), difference(story)) if text]
-    lines += [f"- {text[0].upper()}{text[1:]}." for text in shown] or ["- None found: the cause is the likeliest by the log, not proved."]
+    lines += [f"- {text[0].upper()}{text[1:]}." for text in shown]
+    if cause is not None and not cause.proved:
+        lines.append(f"- That it goes through `{cause.state}` no run has proved: by the log it is the likeliest.")
+    elif not shown:
+        lines.append("- None found.")
     if story.counterfactual is not None:
         lines += ["", "The schedule that passes:", "", "```", replay_line(story.counterfactual.schedule, story.fix), "```"]
     return "\n".join(lines) + "\n"

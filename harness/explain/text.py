@@ -73,6 +73,8 @@ def _summary(schedule: Schedule, report: Report, cause: Cause | None, on_gc: str
         others = f" and {', '.join(cause.with_it)}" if cause.with_it else ""
         whose = "the collection's" if cause.read and cause.read["thread"].endswith("collection") else "each thread's"
         lines.append(f"proof     with this state{others} {whose} own, the same schedule passes")
+    else:
+        lines.append("proof     none: by the log it is the likeliest")
     for name, access in (("write", cause.write), ("read", cause.read)):
         if access is not None:
             lines.append(f"{name:9} {access['thread']}: {access['value']}, {place(access)}")

@@ -95,6 +95,8 @@ def sentence(cause: Cause | None, report: Report) -> str:
         return f"{report.outcome}: {short_path(report.message) or 'no process-wide state seen'}"
     if cause.read is not None and cause.write is not None:
         normal = f" (undisturbed: {cause.normal})" if cause.normal else ""
+        if cause.then is not None:  # that it read as usual says nothing
+            normal = f", too early: it then read {cause.then['state']} as {cause.then['value']} (undisturbed: {cause.then_normal})"
         return (
             f"{cause.write['thread']} set {cause.state} to {cause.write['value']}; "
             f"{cause.read['thread']} read {cause.read['value']}{normal}"

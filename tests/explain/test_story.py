@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,9 +10,10 @@ from support.failing import BOUGHT, COLLECTED, HALF, LOCKED, LOST, SAVED, launch
 from support.inline import at
 from support.programs import write
 
-from harness.explain import Event, Story, nearest_pass, tell
+from harness.explain import Event, Story, html, markdown, nearest_pass, tell, text
 from harness.explain.account import account, difference, proof
 from harness.explain.events import shortened
+from harness.explain.words import sentence
 from harness.run.job import Job
 from harness.schedule import Schedule
 from harness.verdict.why import cause_of
@@ -76,6 +78,45 @@ def test_without_a_state_the_points_of_the_own_code_are_drawn(tmp_path: Path) ->
     found = tell(schedule, report, None).events
     assert ("T0", "is at between") in [(e.lane, e.text) for e in found if e.asked]
     assert ("T1", "enters mixed.body") in [(e.lane, e.text) for e in found]
+
+
+EARLY = """
+ready = False
+value = None
+def put(shared):
+    global ready, value
+    ready = True
+    value = compute()
+def compute():
+    return 42
+def take(shared):
+    if ready:
+        assert value is not None, "used before it was set"
+scenario = Scenario([put, take])
+"""
+
+
+def test_a_read_that_is_as_usual_but_too_early_is_told_with_what_it_leads_to(tmp_path: Path) -> None:
+    schedule = Schedule(write(tmp_path, EARLY, "early"), 2, directives=(at("T0", "write:early.ready", "T1"),))
+    with launcher(schedule) as runner:
+        report, cause = cause_of(runner, schedule)
+    assert cause is not None
+    assert sentence(cause, report) == (
+        "T0 set early.ready to True; T1 read True, too early: it then read early.value as None (undisturbed: 42)"
+    )
+    told = tell(schedule, report, cause)
+    assert [(e.state, e.value) for e in told.events if e.key and e.kind == "read"] == [
+        ("early.ready", "True"), ("early.value", "None"),
+    ]  # fmt: skip
+    assert "Undisturbed it would read 42." in " ".join(account(told))
+
+
+def test_a_cause_that_no_run_has_proved_is_called_the_likeliest(saved: Story) -> None:
+    assert saved.cause is not None
+    story = replace(saved, cause=replace(saved.cause, proved=False))
+    for render in (text.render, markdown.render, html.render):
+        assert "the likeliest" in render(story)
+        assert "the likeliest" not in render(replace(story, cause=replace(saved.cause, proved=True)))
 
 
 def test_a_deadlock_shows_who_waits(locked: Story) -> None:
