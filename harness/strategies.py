@@ -30,6 +30,7 @@ from harness.run.launch import Launcher
 from harness.run.report import Report
 from harness.scenario import Scenario
 from harness.scenario import builtin as _builtin
+from harness.scenario.threads import in_words
 from harness.schedule import Schedule, to_token
 from harness.search.drawing import Start, disturbed, start_of
 
@@ -173,7 +174,7 @@ class _Source:
         fewest, most = self.about["threads"]
         low, high = low or fewest, high or most
         if not fewest <= low <= high <= most:
-            raise UserError(f"threads={low} to {high}: {self.reference} makes sense with {fewest} to {most} threads")
+            raise UserError(f"threads={low} to {high}: {self.reference} makes sense with {in_words(fewest, most)}")
         return list(range(low, high + 1))
 
     def axes(self, held: Mapping[str, Any]) -> dict[str, list[Any]]:

@@ -17,6 +17,7 @@ from harness.releases.commit import commit_of
 from harness.run.job import Job
 from harness.run.launch import Launcher
 from harness.run.report import Report
+from harness.scenario.threads import in_words
 from harness.schedule import Schedule, from_token, to_token
 from harness.search import Exploration, explore
 from harness.search.certify import negative
@@ -73,7 +74,7 @@ class _Test:
         axes = {**(asked.axes if asked else {}), **self.question.axes}
         low, high = self.launcher.about["threads"]
         if not low <= threads <= high:
-            raise UserError(f"it makes sense with {low} to {high} threads")
+            raise UserError(f"it makes sense with {in_words(low, high)}")
         for name, value in axes.items():
             if value not in self.launcher.about["axes"].get(name, ()):
                 raise UserError(f"it has no axis {name} with the value {value!r}")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from harness.scenario.threads import in_words
+
 from .pairs import Coverage
 from .plan import Cell
 from .store import Content
@@ -105,6 +107,12 @@ def summary(content: Content) -> dict[str, Any]:
     }
 
 
+def _where(item: dict[str, Any]) -> str:
+    """How often a failure came; a search that was cut short has not been counted."""
+    units = f"{len(item['units'])} unit{'s' * (len(item['units']) != 1)}"
+    return f"{item['schedules']} schedules in {units}" if item["schedules"] else f"in {units}, cut short: not counted"
+
+
 def as_text(content: Content) -> str:
     data = summary(content)
     lines = [
@@ -118,7 +126,7 @@ def as_text(content: Content) -> str:
         lines += [
             "",
             f"{item['scenario']}  {item['outcome']}: {item['signature']}",
-            f"  {item['schedules']} schedules in {len(item['units'])} units; "
+            f"  {_where(item)}; "
             + (f"replayed {replay['same']} of {replay['times']} times" if item["minimal"] else "not reduced"),
             f"  harness replay {item['token']}{fix}",
             *([f"  before reduction {item['original_token']}"] if item["minimal"] else []),
@@ -130,6 +138,5 @@ def as_text(content: Content) -> str:
         axes = "".join(f", {name}={value}" for name, value in item["axes"].items())
         word = "none found" if item["certain"] else "nothing shown"
         counts = item["threads"]
-        threads = f"{counts[0]} threads" if len(counts) == 1 else f"{counts[0]} to {counts[-1]} threads"
-        lines.append(f"{item['scenario']}, {threads}{axes}  {word}: {item['rests_on']}")
+        lines.append(f"{item['scenario']}, {in_words(counts[0], counts[-1])}{axes}  {word}: {item['rests_on']}")
     return "\n".join(lines)

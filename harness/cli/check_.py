@@ -1,4 +1,4 @@
-"""judge fixes: the schedules that fail without one are run with it, and the search is repeated under it
+"""judge fixes: the schedules that fail without one are run with it, and the search is repeated under it.
 
 With several scenarios, `all` (the flag and patcher families), or several releases (--torch V,V), one table.
 """

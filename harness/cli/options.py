@@ -13,6 +13,7 @@ from typing import Any
 from harness import releases
 from harness.errors import UserError
 from harness.run.launch import Launcher
+from harness.scenario.threads import in_words
 from harness.schedule import Schedule, from_token, read_file
 from harness.search import Exploration, Space
 
@@ -86,7 +87,7 @@ def thread_counts(options: argparse.Namespace, launcher: Launcher) -> range:
     low, high = launcher.about["threads"]
     asked = options.threads or (low, low)
     if not low <= asked[0] <= asked[1] <= high:
-        raise UserError(f"--threads: {options.scenario} makes sense with {low} to {high} threads")
+        raise UserError(f"--threads: {options.scenario} makes sense with {in_words(low, high)}")
     return range(asked[0], asked[1] + 1)
 
 
