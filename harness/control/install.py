@@ -16,7 +16,7 @@ import threading
 import time
 from typing import Any
 
-from . import clock, collector, dummy, files, semaphores, sockets, threads
+from . import clock, collector, dummy, files, notify, semaphores, sockets, threads
 from .forks import fork, programs, wait
 from .locks import CoopLock, CoopRLock
 
@@ -35,6 +35,7 @@ _TABLE: list[tuple[Any, str, Any]] = [
     (threading.Thread, "__hash__", threads.stable_hash),
     (threading.Thread, "join", threads.join),
     (threading.Thread, "is_alive", threads.is_alive),
+    (threading.Condition, "notify", notify.notify),
     (threading, "_time", clock.monotonic),
     (threading, "_DummyThread", dummy.Dummy),
     (functools, "RLock", CoopRLock),

@@ -7,6 +7,7 @@ cooperative lock.
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -69,6 +70,8 @@ class Record:
         self.on_switch: Callable[[str, Switch], None] | None = None
         #: lock point -> which threads used a lock through it; lock id -> (threads, points)
         self.lock_use: dict[int, tuple[set[int], set[str], Any]] = {}
+        #: id of a condition -> (itself, who gave the last notify that nobody heard, and where)
+        self.unheard: dict[int, tuple[weakref.ref[Any], str]] = {}
         self._done = raw.allocate_lock()
         self._done.acquire()
 

@@ -187,7 +187,9 @@ def of_children(control: Controller) -> list[Finding]:
 
 def deadlock_finding(control: Controller) -> Finding:
     waits = [
-        f"{w.thread} waits for {w.waits_for} at {w.site}" + (f", held by {w.held_by}" if w.held_by else "")
+        f"{w.thread} waits for {w.waits_for} at {w.site}"
+        + (f", held by {w.held_by}" if w.held_by else "")
+        + (f" ({w.remark})" if w.remark else "")
         for w in control.deadlock
     ]
     stack = [f"{w.thread}: {line}" for w in control.deadlock for line in w.stack]

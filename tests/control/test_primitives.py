@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import queue
+import re
 import threading
 import time
 from collections.abc import Callable
@@ -40,6 +41,35 @@ def test_event_never_set(inline: Inline) -> None:
     report = inline.run([lambda event: event.wait()], make=threading.Event)
     assert report.outcome == "deadlock"
     assert "T0 waits for a notify" in report.message
+
+
+def test_a_notify_that_nobody_waited_for_is_told(inline: Inline) -> None:
+    def give(condition: Any) -> None:
+        with condition:
+            condition.notify()
+
+    def take(condition: Any) -> None:
+        with condition:
+            condition.wait()
+
+    lost = inline.run([give, take], make=threading.Condition)
+    assert lost.outcome == "deadlock"
+    assert re.search(r"T1 waits for a notify at \S+ \(T0 gave one at \S+test_primitives.py:\d+, when nobody waited\)", lost.message)
+    heard = inline.run([give, take, take], make=threading.Condition, first=1)  # the first of two gets it
+    assert heard.outcome == "deadlock"
+    assert "nobody waited" not in heard.message
+
+
+def test_a_notify_without_the_lock_is_refused_as_ever(inline: Inline) -> None:
+    def give(condition: Any) -> None:
+        with pytest.raises(RuntimeError, match="un-acquired"):
+            condition.notify()
+        with condition:
+            condition.wait()
+
+    report = inline.run([give], make=threading.Condition)
+    assert report.outcome == "deadlock"
+    assert "nobody waited" not in report.message
 
 
 def test_condition(inline: Inline) -> None:

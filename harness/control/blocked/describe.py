@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from .. import raw
+from ..notify import unheard
 
 if TYPE_CHECKING:
     from ..managed import Managed
@@ -23,6 +24,7 @@ class WaitReport:
     site: str
     stack: list[str]
     name: str = ""  # of what it waits for: the same in every run
+    remark: str = ""
 
 
 def stack_of(ident: int) -> list[str]:
@@ -46,4 +48,5 @@ def describe(me: Managed) -> WaitReport:
         site=me.where,
         stack=stack_of(me.ident),
         name=me.blocked_name,
+        remark=unheard(me.controller, waiting) if getattr(waiting, "notify", False) else "",
     )
