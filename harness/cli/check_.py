@@ -41,7 +41,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="write the table there")
     parser.add_argument("--fresh", action="store_true", help="of a table: judge again what was judged before")
     shared.add_runs(parser)
-    shared.add_search(parser, 600)
+    shared.add_search(parser, 1000)
 
 
 def run(options: argparse.Namespace) -> int:

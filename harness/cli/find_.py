@@ -31,7 +31,7 @@ from . import options as shared
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     shared.add_scenario(parser, "drawn, the fewest that make sense first", several=True)
-    shared.add_search(parser, 600)
+    shared.add_search(parser, 1000)
     campaign.arguments(parser)
     parser.add_argument("--fix", default="none", metavar="F", help="a fix in force during every run")
     parser.add_argument("--seconds", type=shared.seconds, metavar="S", help="time at most")

@@ -28,7 +28,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--restart", action="store_true", default=None, help="begin every run at the program's beginning, not at its first thread")
     parser.add_argument("--run-seconds", type=shared.seconds, default=None, metavar="S", help="a run that takes longer is a hang (default 60)")
     parser.add_argument("--replay", metavar="TOKEN|FILE", help="run that schedule again instead of searching")
-    shared.add_search(parser, 600)
+    shared.add_search(parser, 1000)
     parser.add_argument("--seconds", type=shared.seconds, metavar="S", help="time at most")
     parser.add_argument("--strategy", choices=STRATEGIES)
     parser.add_argument("--times", type=shared.count, default=None, metavar="N", help="replays (default 5 of what was found, 1 with --replay)")
@@ -91,7 +91,7 @@ def _replay(options: argparse.Namespace) -> int:
 def _find(options: argparse.Namespace, command: Command) -> int:
     began = time.monotonic()
     options.scenario, options.threads, options.axis, options.times = command.reference, None, [], options.times or 5
-    options.budget, options.seed, options.strategy = options.budget or 600, options.seed or 0, options.strategy or "portfolio"
+    options.budget, options.seed, options.strategy = options.budget or 1000, options.seed or 0, options.strategy or "portfolio"
     options.no_switch = "fails where main goes on until it waits, without any switch, and not in every order (see controls)"
     with Launcher(command.reference, free=options.mode == "free", jobs=options.jobs, python=shared.interpreter(options), fixes=[options.fix]) as launcher:
         seen = controls(launcher, Schedule(command.reference, 1, free=options.mode == "free"), options.fix)

@@ -47,9 +47,9 @@ class ByHypothesis:
         if self._over or self._closed:
             return None
         if not self._started:
-            self._started = True
             import hypothesis  # noqa: F401  # in this thread: an import in the other could wait for one here
 
+            self._started = True
             self._asked.acquire()
             self._answered.acquire()
             raw.start_new_thread(self._work, ())
