@@ -40,7 +40,7 @@ class Baton(Record):
 
     def _pass(self, me: Managed, to: Managed) -> None:
         self._give(me, to)
-        me.gate.wait()
+        me.park()
         if self.abandoned:
             raise Abandoned
 
@@ -58,7 +58,7 @@ class Baton(Record):
         to = self._next(me, "block:" + name)
         if to is None:
             self.stop_deadlocked()
-            me.gate.wait()
+            me.park()
             raise Abandoned
         if to is not me:
             self._pass(me, to)
@@ -160,13 +160,13 @@ class Baton(Record):
     def rejoin(self, me: Managed) -> None:
         """``me`` came back from C and has no baton: wait for it like everyone."""
         if self.finished or self.abandoned:
-            me.gate.wait()
+            me.park()
             raise Abandoned
         me.status = Status.READY
         if self.current is None or self.current.status in (Status.ENDED, Status.BLOCKED, Status.IN_C):
             self.current = me
             return
-        me.gate.wait()
+        me.park()
         if self.abandoned:
             raise Abandoned
 

@@ -68,7 +68,7 @@ class Controller(Passing, LockUse):
         me.ident = raw.get_ident()
         me.native_id = raw.get_native_id()
         self.by_ident[me.ident] = me
-        me.gate.wait()
+        me.park()
         try:
             if self.abandoned:
                 return None

@@ -52,6 +52,7 @@ class Managed:
     muted    it runs the decider's code, which has no points and no places
     pending  what a directive asked for and has found no place yet
     ready_at how many points others had passed when it last found a file ready at once
+    parked   it waits at its gate, or has not yet noticed that this was opened
     """
 
     __slots__ = (
@@ -76,6 +77,7 @@ class Managed:
         "muted",
         "name",
         "native_id",
+        "parked",
         "pending",
         "places",
         "ready_at",
@@ -97,6 +99,7 @@ class Managed:
         self.ident = 0
         self.native_id = 0
         self.status = Status.READY
+        self.parked = False
         self.waiting: Any = None
         self.where = ""
         self.blocked_name = ""
@@ -118,3 +121,9 @@ class Managed:
         self.result: Any = None
         self.error: BaseException | None = None
         self.error_at = 0
+
+    def park(self) -> None:
+        """Wait for the baton."""
+        self.parked = True
+        self.gate.wait()
+        self.parked = False

@@ -104,7 +104,7 @@ class Run:
         if me.controller.forked is not None:
             me.error = error  # of a child that came to the program's end: its status
         detach(me)
-        me.gate.wait()  # the watching thread reports, and ends the process
+        me.park()  # the watching thread reports, and ends the process
 
     def broken(self, error: BaseException) -> None:
         text = str(error) if isinstance(error, UserError) else f"a fix raised: {type(error).__name__}: {error}"

@@ -41,6 +41,11 @@ def settle(parent: int, noise_fd: int, seconds: float) -> None:
     faulthandler.dump_traceback_later(seconds, exit=True, file=noise_fd)
 
 
+def _at(error: BaseException) -> str:
+    last = traceback.extract_tb(error.__traceback__)[-1:]
+    return f" (at {os.path.basename(last[0].filename)}:{last[0].lineno})" if last else ""
+
+
 def main(world: World, job: Job, parent: int, report_fd: int, noise_fd: int, ready: Ready | None) -> None:
     """Never returns."""
     settle(parent, noise_fd, world.scenario.seconds)
@@ -73,7 +78,7 @@ def main(world: World, job: Job, parent: int, report_fd: int, noise_fd: int, rea
         if os.getpid() != own:
             os._exit(1)
         plain = isinstance(error, (NotPlain, UserError))
-        text = str(error) if plain else f"the set-up or a fix raised: {type(error).__name__}: {error}"
+        text = str(error) if plain else f"the set-up or a fix raised: {type(error).__name__}: {error}{_at(error)}"
         finding = Finding("setup", text, text, stack=traceback.format_exc().splitlines()[-12:])
         wire.write(report_fd, {"findings": [], "broken": finding.to_json()})
         status = 1

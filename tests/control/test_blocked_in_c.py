@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import hashlib
 import os
 import sys
 from typing import Any
@@ -11,7 +12,10 @@ import pytest
 from support.inline import Inline, at
 
 from harness import marker
-from harness.control import raw
+from harness.control import active, raw
+from harness.control.blocked import in_c
+from harness.control.blocked.look import look
+from harness.control.managed import Status
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="told from /proc")
 
@@ -96,3 +100,46 @@ def test_a_thread_that_waits_in_a_read_is_left_alone(inline: Inline) -> None:
     assert report.uncontrolled == []
     os.close(read)
     os.close(write)
+
+
+def test_a_thread_that_is_just_being_given_the_baton_is_not_blocked(inline: Inline) -> None:
+    """The giver says who goes on, then opens that one's gate; in between it may have to wait for a processor."""
+
+    def gives(_: None) -> list[Any]:
+        me = active.managed()
+        assert me is not None
+        control, looks = me.controller, in_c.Looks()
+        to = control.threads[1]
+        while in_c._asleep(to.native_id) is None:
+            pass
+        control.current = to
+        try:
+            look(control, looks)
+            look(control, looks)
+            return [control.current is to, to.status.name]
+        finally:
+            control.current, to.status = me, Status.READY
+
+    def parked(_: None) -> None:
+        marker("here")
+
+    report = inline.run([gives, parked], at("T1", "marker:here", "T0"), first=1)
+    assert report.results == [[True, "READY"], None]
+    assert report.uncontrolled == []
+
+
+def test_what_a_thread_that_computes_is_about_to_do_is_waited_for(inline: Inline) -> None:
+    """It is under no control, holds no GIL, and gives the lock back when it is done."""
+
+    def computes(lock: Any) -> None:
+        hashlib.pbkdf2_hmac("sha256", b"", b"", 600_000)
+        lock.release()
+
+    def waits(_: None) -> None:
+        lock = raw.allocate_lock()
+        lock.acquire()
+        raw.start_new_thread(computes, (lock,))
+        lock.acquire()
+
+    report = inline.run([waits, lambda _: None])
+    assert (report.outcome, report.uncontrolled) == ("ok", [])

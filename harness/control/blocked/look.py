@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 def look(control: Controller, looks: in_c.Looks) -> None:
     me = control.current
-    if me is None or not looks.blocked(me):
-        return
+    if me is None or me.parked or not looks.blocked(me):
+        return  # one that is parked is being given the baton, by a thread that may have to wait for the processor just now
     me.status = Status.IN_C
     me.where = in_c.where(me)
     control.uncontrolled.append(f"{me.name} blocked in C at {me.where}")
