@@ -47,7 +47,7 @@ def run(options: argparse.Namespace) -> int:
     try:
         return _find(options, command)
     except NeedsRestart as error:
-        print(f"harness: {error}: done", file=sys.stderr)
+        print(f"harness: {str(error).removesuffix('; use --restart')}: each run begins at the program's first line, as with --restart", file=sys.stderr)
         return _find(options, command.restarted())
     except _FailsAlways as error:
         return _from_the_beginning(options, command, error)
@@ -63,7 +63,7 @@ def _from_the_beginning(options: argparse.Namespace, command: Command, error: _F
         found = _find(options, command.restarted())
     except CannotTest:
         raise error from None
-    print(f"harness: {command.line}: fails in every fork at its first thread; use --restart: done", file=sys.stderr)
+    print(f"harness: {command.line}: fails in every fork at its first thread: tried from its beginning, as with --restart", file=sys.stderr)
     return found
 
 

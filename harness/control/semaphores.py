@@ -11,7 +11,7 @@ from .files import Readiness, wait_on
 _Real: Any = _multiprocessing.SemLock
 
 
-class _Free(Readiness):
+class Free(Readiness):
     """Looked after as a file is: the kernel tells nobody."""
 
     title = "a semaphore of multiprocessing"
@@ -30,7 +30,7 @@ class SemLock(_Real):
         if me is None or not block or me.controller.forked is not None:  # a child that waits in C is seen to sleep
             return bool(super().acquire(block, timeout))
         while not super().acquire(False):
-            wait_on(me, _Free(self), "SemLock", timeout)
+            wait_on(me, Free(self), "SemLock", timeout)
             if timeout is not None and self._is_zero():
                 return False
         return True

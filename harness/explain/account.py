@@ -20,6 +20,9 @@ def account(story: Story) -> list[str]:
     timed += [(e.at, f"{e.lane} is interrupted by a {e.text}.") for e in story.events if e.kind == "collect"]
     if cause is not None:
         told.append(_shared(cause.state))
+        if cause.write is None and cause.read is not None:
+            seen = f"{named(story, cause.read['thread'])} reads {short(cause.read['value'])} at {place(cause.read)}"
+            timed.append((cause.read["at"], f"{seen}. Undisturbed it would read {short(cause.normal)}: nobody has written that yet."))
         if cause.write is not None:
             setter = f"{named(story, cause.write['thread'])} sets it to {short(cause.write['value'])}"
             timed.append((cause.write["at"], f"{setter} at {place(cause.write)}."))

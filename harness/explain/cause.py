@@ -9,11 +9,12 @@ several threads wrote; then all that one thread had written when another went on
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 from harness.run.report import Report
 
-Access = dict[str, Any]
+from .behind import Access, behind
+
+Late = list[tuple[Access, str]]
 Place = tuple[str, int]
 _COLLECTION = "'s collection"
 
@@ -27,7 +28,7 @@ class Cause:
     trail   every access to the state, in order; of a class's objects, to the one that ``write`` is about
     proved  with the state, and those of ``with_it``, each thread's own the same schedule passes
     then    where ``read`` is as usual, only early: the last access of its thread that sees another value of another state
-            than undisturbed, ``then_normal``; there it goes wrong
+            than undisturbed, ``then_normal``. No run proves that this one matters
     """
 
     state: str
@@ -52,7 +53,8 @@ def candidates(failing: Report, control: Report) -> list[Cause]:
     collected = any(made.ran for made in failing.collections)
     if collected:
         failing, control = _apart(failing), _apart(control)
-    found = [_rather(cause, failing) for cause in _read_from_another(failing, control, end)]
+    late = behind(failing, control, end)
+    found = [_too_early(_rather(cause, failing), late) for cause in _read_from_another(failing, control, end)]
     written: dict[str, list[Access]] = {}
     in_turn: dict[Place, set[str]] = {}
     for access in failing.accesses:
@@ -69,7 +71,13 @@ def candidates(failing: Report, control: Report) -> list[Cause]:
     )
     others = sorted(written, key=lambda state: (-written[state][-1]["at"], state))
     known = {cause.state for cause in found}
+    failed = next((f.thread for f in failing.findings if f.kind == failing.outcome), "")
+    unwritten = [cause for cause in _not_yet(failing, late, failed) if cause.state not in known]
     switched = min((at for _, forced, at in failing.switches if not forced), default=end)
+    for state in crossed:
+        unwritten = [cause for cause in unwritten if cause.state != state]  # both wrote it
+    found += unwritten
+    known |= {cause.state for cause in unwritten}
     for state in (*crossed, *others):
         if state not in known:
             known.add(state)
@@ -84,20 +92,25 @@ def candidates(failing: Report, control: Report) -> list[Cause]:
 
 def _rather(cause: Cause, failing: Report) -> Cause:
     """Of a class's objects, one of which an update was lost comes before one of which another thread's value was read; so does
-    a lost update before what the thread that started the others reads of it when they have ended."""
+    a lost update before what the thread that started the others reads of it when they have ended, and before a read that is
+    as usual."""
     assert cause.write is not None
     assert cause.read is not None
     of_object = bool(cause.write.get("of", 0))
-    if not of_object and not cause.write["thread"].startswith(cause.read["thread"] + "."):
+    by_main = cause.write["thread"].startswith(cause.read["thread"] + ".")
+    telling = not by_main and cause.normal != cause.read["value"]
+    if telling and not of_object:
         return cause
     mine = [
         access for access in failing.accesses
         if access["state"] == cause.state and (access.get("of", 0) if of_object else access["at"] <= cause.read["at"])
     ]  # fmt: skip
     lost = [write for _, _, write in overwritten(mine)]
-    if not lost or (of_object and any(write["of"] == cause.write["of"] for write in lost)):
+    same = [write for write in lost if write.get("of", 0) == cause.write.get("of", 0)]
+    if not lost or (telling and same):
         return cause
-    return Cause(cause.state, lost[0], None, "", _trail(failing, lost[0]))
+    write = (same or lost)[0]
+    return Cause(cause.state, write, None, "", _trail(failing, write))
 
 
 def overwritten(accesses: list[Access]) -> list[tuple[Access, Access, Access]]:
@@ -146,21 +159,28 @@ def _read_from_another(failing: Report, control: Report, end: int) -> list[Cause
         if state not in best or rank >= best[state][:2]:
             cause = Cause(state, writer, access, normal if normal is not None else "not read", _trail(failing, access))
             best[state] = (*rank, cause)
-    ranked = [cause for _, _, cause in sorted(best.values(), key=lambda item: item[:2], reverse=True)]
-    return [_too_early(cause, failing, control, usual, end) for cause in ranked]
+    return [cause for _, _, cause in sorted(best.values(), key=lambda item: item[:2], reverse=True)]
 
 
-def _too_early(cause: Cause, failing: Report, control: Report, usual: dict[tuple[Any, ...], Any], end: int) -> Cause:
-    read = cause.read
-    if read is None or cause.normal != read["value"]:
+def _too_early(cause: Cause, late: Late) -> Cause:
+    """Where the value that was read is as usual it is the time that is not: by then something else was not as usual yet."""
+    read, write = cause.read, cause.write
+    if read is None or write is None or cause.normal != read["value"]:
         return cause
-    written = {a["state"] for run in (failing, control) for a in run.accesses if a["kind"] == "write" and a["thread"] != read["thread"]}
-    for access in reversed(failing.accesses):
-        if access["thread"] == read["thread"] and access["kind"] == "read" and read["at"] < access["at"] <= end:
-            normal = usual.get((access["thread"], "read", access["state"], access["n"]))
-            if access["state"] in written and normal is not None and normal != access["value"]:
-                return replace(cause, then=access, then_normal=normal)
+    for access, normal in reversed(late):
+        if access["thread"] == read["thread"] and access["state"] != cause.state and access["at"] > write["at"]:
+            return replace(cause, then=access, then_normal=normal)
     return cause
+
+
+def _not_yet(failing: Report, late: Late, thread: str) -> list[Cause]:
+    """For each state the last read before another thread had written it, rather in the thread that failed."""
+    last: dict[str, tuple[Access, str]] = {}
+    for access, normal in late:
+        if access["thread"] == thread or access["state"] not in last or last[access["state"]][0]["thread"] != thread:
+            last[access["state"]] = access, normal
+    ranked = sorted(last.values(), key=lambda item: (item[0]["thread"] == thread, item[0]["at"]), reverse=True)
+    return [Cause(access["state"], None, access, normal, _trail(failing, access)) for access, normal in ranked]
 
 
 def _who(thread: str, at: int, report: Report, ended: bool = False) -> str:

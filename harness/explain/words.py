@@ -28,7 +28,7 @@ def short_path(text: str) -> str:
 
 def ours(line: str) -> bool:
     """A frame of the harness itself, in which the program is run."""
-    return any(f"/harness/{part}/" in line for part in ("run", "oracles", "program"))
+    return "/harness/parent.py:" in line or "<frozen runpy>:" in line or any(f"/harness/{part}/" in line for part in ("run", "oracles", "program"))
 
 
 def short(text: str) -> str:
@@ -95,12 +95,18 @@ def sentence(cause: Cause | None, report: Report) -> str:
         return f"{report.outcome}: {short_path(report.message) or 'no process-wide state seen'}"
     if cause.read is not None and cause.write is not None:
         normal = f" (undisturbed: {cause.normal})" if cause.normal else ""
-        if cause.then is not None:  # that it read as usual says nothing
-            normal = f", too early: it then read {cause.then['state']} as {cause.then['value']} (undisturbed: {cause.then_normal})"
+        if cause.normal == cause.read["value"]:  # which says nothing
+            normal = ", as undisturbed, but too early" if cause.proved else ", as undisturbed"
+        if cause.then is not None:
+            normal = f", too early: {cause.then['state']} was {cause.then['value']} then (undisturbed: {cause.then_normal})"
         return (
             f"{cause.write['thread']} set {cause.state} to {cause.write['value']}; "
             f"{cause.read['thread']} read {cause.read['value']}{normal}"
         )
+    if cause.read is not None:
+        later = next((a for a in cause.trail if a["kind"] == "write" and a["at"] > cause.read["at"] and a["thread"] != cause.read["thread"]), None)
+        by = f" before {later['thread']} set it to {later['value']}" if later is not None else ""
+        return f"{cause.read['thread']} read {cause.state} as {cause.read['value']}{by} (undisturbed: {cause.normal})"
     assert cause.write is not None
     threads = list(dict.fromkeys(a["thread"] for a in cause.trail if a["kind"] == "write"))
     if len(threads) == 1:

@@ -43,7 +43,18 @@ class Aftermath:
             found["torch.random"] = _hash(torch.get_rng_state().tolist())
         grown = [state for state in self._empty if _size(state)]
         found["containers that were empty"] = ", ".join(grown)
-        return {name: text if len(text) <= 400 else text[:360] + "... " + _hash(text) for name, text in found.items()}
+        return {name: _short(text) for name, text in found.items()}
+
+
+def apart(results: list[Any], probes: dict[str, str], left: dict[str, dict[str, str]]) -> dict[str, str]:
+    """Of bodies with a process each: ``left`` is what each was told to have left in its own memory."""
+    found = {"results": by_value(results), **{f"probe {name}": text for name, text in probes.items()}}
+    found.update((f"{part} of {name}", text) for name, parts in left.items() for part, text in parts.items() if part != "results")
+    return {name: _short(text) for name, text in found.items()}
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 400 else text[:360] + "... " + _hash(text)
 
 
 def _size(state: str) -> int | None:

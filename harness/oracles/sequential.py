@@ -4,7 +4,8 @@ What two orders give differently may come out either way, but not mixed.
 
 Where the scenario says ``sequential="main"``, the orders are run by the thread that did the set-up, without threads: what
 belongs to a thread (configuration in a ``ContextVar``, say) must make no difference. Where it says values of axes, the
-orders are run with those, and only results and what probes return are compared: set-up gives another ``shared``.
+orders are run with those, and only results and what probes return are compared: set-up gives another ``shared``. So it is
+where bodies have a process each and the orders are those of the main thread.
 
 Said nothing about: runs that failed anyway; runs in which a collection ran code of the program (in the orders, none
 does), but where it says ``"collected"``: there bodies collect what they leave, so that the orders run that code too; more
@@ -45,12 +46,15 @@ class Sequential:
             return
         if self._orders.running:
             return
-        if isinstance(self._wanted, dict):
+        apart = "shared" not in left and self._wanted == "main"
+        if isinstance(self._wanted, dict) or apart:
             left = _told(left)
         program = program_of(job)
         if program not in self._known:
             self._known[program] = self._allowed(job)
         allowed = self._known[program]
+        if isinstance(self._wanted, dict) or apart:
+            allowed = [(name, _told(other)) for name, other in allowed]
         if not allowed or any(left == other for _, other in allowed):
             return
         _, nearest = min(allowed, key=lambda item: len(_differing(left, item[1])))
@@ -77,8 +81,7 @@ class Sequential:
             if self._wanted is None and any(point.startswith("block:") for point in report["keys"] or ()):
                 return []
             if not report["findings"] and report["after"] is not None:
-                after = _told(report["after"]) if isinstance(self._wanted, dict) else report["after"]
-                found.append((name_of(alone, report), after))
+                found.append((name_of(alone, report), report["after"]))
             elif alone.in_main:
                 broken = report["findings"][0]["message"]
         if broken and not found:

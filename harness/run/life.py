@@ -12,6 +12,9 @@ from typing import Any, NoReturn
 
 from . import wire
 
+#: Ends a process that lives on without its way; nobody else uses it.
+CLOSED = signal.SIGRTMAX
+
 
 class Lives:
     """Forks processes; of each there is a pipe that is closed when it is gone, with a byte in it if it came to its end."""
@@ -58,12 +61,13 @@ class Lives:
                     if key.data is not None or not block:
                         waiting.unregister(key.fileobj)
 
-    def end(self, *, kill: bool) -> dict[int, int]:
-        """The status of each process, when all have ended."""
+    def end(self, *, kill: bool, gone: int = 0) -> dict[int, int]:
+        """The status of each process, when all have ended. ``gone`` is one that has closed its way: if it has not ended, as
+        others do that close it, it ends by ``CLOSED``."""
         statuses = {}
         for child, way in self.ways.items():
-            if kill:
-                os.kill(child, signal.SIGKILL)  # one that is gone already keeps the status that it has
+            if kill:  # one that is ending already keeps the status that it has
+                os.kill(child, CLOSED if child == gone else signal.SIGKILL)
             statuses[child] = os.waitpid(child, 0)[1]
             os.close(way)
         return statuses

@@ -20,6 +20,7 @@ from .seen import NOT_KNOWN, seen
 if TYPE_CHECKING:
     from harness.control.controller import Controller
     from harness.control.managed import Managed
+    from harness.control.places import Act
 
 #: Frames that are nobody's program: ours, and what runs a program or its tests.
 _OURS = ("/harness/control/", "/harness/run/", "/harness/program/", "/harness/parent.py", "<frozen runpy>", "/_pytest/", "/pluggy/")
@@ -34,6 +35,11 @@ class Observer:
     def __call__(self, me: Managed, points: tuple[str, ...], frame: FrameType) -> None:
         with shield():
             self._record(me, points, frame)
+
+    def in_vain(self, me: Managed, act: Act, frame: FrameType) -> None:
+        """An instruction raised: what it was to read it has read, but that is no point."""
+        reads = [key.replace("write:", "read:", 1) if act.accesses else key for key in act.accesses or act.points]
+        self(me, tuple(key for key in reads if key.startswith("read:")), frame)
 
     def _record(self, me: Managed, points: tuple[str, ...], frame: FrameType) -> None:
         assert self.controller is not None

@@ -14,7 +14,7 @@ from dataclasses import asdict
 from functools import partial
 from typing import Any
 
-from harness.control import active, collector, raw
+from harness.control import active, collector, files, raw, semaphores
 from harness.control.actions import Asked, Collect, Decider, HandOver
 from harness.control.blocked import WaitReport
 from harness.control.controller import Abandoned, Controller, Switch
@@ -22,8 +22,10 @@ from harness.control.managed import Managed, Status
 from harness.control.shield import shield
 from harness.control.sparse import Sparse
 from harness.errors import UserError
+from harness.oracles.aftermath import Aftermath, apart
 from harness.oracles.checked import checked
 from harness.oracles.leaked import leaks
+from harness.oracles.probed import probed
 from harness.oracles.unraisable import reported
 from harness.schedule.schedule import Directive, action_of
 from harness.states.values import snapshot
@@ -32,13 +34,14 @@ from . import wire
 from .death import die_with_parent
 from .execute import NotPlain, Ready, deadlock_finding, decider_of, report_of, require_plain, set_up, teller
 from .job import Job
-from .life import Lives, end_likewise
+from .life import CLOSED, Lives, end_likewise
 from .observe import Observer
 from .outcome import Finding, of_error
 from .world import World
 
 _LATEST = 0.9  # of the scenario's seconds: a body's process ends before the run's does, which tells
 _APART = "with a process for each body, which has none of the memory that others change"
+_BETWEEN = (semaphores.Free.title, files.Readiness.title)  # what one process can wake another by
 _IN_VAIN = 1000  # time-outs in a row, between which no body woke another: each waits for what the others can't give it
 
 
@@ -178,7 +181,9 @@ def execute_in_processes(
         final, gone = lives.first(done_read)
         if final is None:
             took = raw.monotonic() - began
-            status = lives.end(kill=True)[gone]
+            status = lives.end(kill=True, gone=gone)[gone]
+            if os.WIFSIGNALED(status) and os.WTERMSIG(status) == CLOSED:
+                raise UserError(f"a body closed the files through which its process is steered, {_APART}")
             if took < _LATEST * scenario.seconds:
                 end_likewise(status)
             raise UserError(f"no end within {scenario.seconds:g} s {_APART}")
@@ -187,6 +192,10 @@ def execute_in_processes(
             os.close(gate.write_fd)
             os.close(gate.read_fd)
         lives.end(kill=bool(start.deadlock))  # then each holds the way to the others: none would see that nobody comes any more
+        between = next((wait for wait in start.deadlock if wait.waits_for in _BETWEEN), None)
+        if between is not None:
+            waits = f"{between.thread} waits for {between.waits_for} at {between.site}"
+            raise UserError(f"{waits}: {_APART}, it is not followed which process wakes which")
         if start.in_vain == _IN_VAIN:
             waits = ", ".join(f"{wait.thread} for {wait.waits_for} at {wait.site}" for wait in start.deadlock)
             raise UserError(f"no end: {_IN_VAIN} time-outs in a row, and nobody woke anybody, {_APART}; waiting: {waits}")
@@ -215,6 +224,7 @@ def _one(job: Job, world: World, shared: Any, index: int, gates: list[PipeGate],
         observer.controller = control
     me = control.threads[index]
     before = snapshot(world.table.save_restore)
+    aftermath = None if world.scenario.compares is False else Aftermath(world.table, world.module)
 
     def body() -> Any:
         findings: list[Finding] = []
@@ -240,6 +250,8 @@ def _one(job: Job, world: World, shared: Any, index: int, gates: list[PipeGate],
             "unused": [[d.thread, d.point, d.n, d.does] for d in unused if d.thread == me.name and d.point != "end"],
             "accesses": observer.accesses if observer is not None else [],
             "collections": [asdict(made) for made in control.collections],
+            "made": control.made.told(),
+            "after": aftermath.told(shared, [result], {}) if aftermath is not None else None,
             "pid": os.getpid(),
         }
         return result
@@ -256,11 +268,18 @@ def _merge(job: Job, world: World, shared: Any, control: RemoteController, secon
     results = [part.get("result") for part in left]
     if control.deadlock:
         findings.append(deadlock_finding(control))
-    else:
-        findings += checked(world.scenario, shared, results, len(control.log))
+    after: dict[str, str] | None = None
+    if not control.deadlock:
+        at = len(control.log)
+        findings += checked(world.scenario, shared, results, at)
+        failures, told = probed(world.scenario, shared, at)
+        findings += failures
+        if world.scenario.compares is not False:
+            after = apart(results, told, {name: part.get("after") or {} for name, part in zip(names, left, strict=True)})
     unused = [Directive(t, p, n, action_of(a)) for part in left for t, p, n, a in part.get("unused", [])]
     accesses = sorted((a for part in left for a in part.get("accesses", [])), key=lambda access: access["at"])
     report = report_of(control, findings, results, unused, accesses, seconds)
     report["collections"] = [made for part in left for made in part.get("collections", [])]
     report["pids"] = [part.get("pid", 0) for part in left]
-    return report
+    report["made"] = {name: made for part in left for name, made in part.get("made", {}).items()}
+    return report if after is None else {**report, "after": after}

@@ -111,7 +111,7 @@ def judge(
         return Verdict(fix.name, "untested", 0, 0, f"the fix cannot be applied: {error}", "no run")
     if left and verdict.verdict in ("holds", "masks", "untested"):
         names = ", ".join(left[:4]) + (f" and {len(left) - 4} more" if len(left) > 4 else "")
-        why = f"when it is no longer in force, it leaves changed: {names} ({verdict.verdict} while it is: {verdict.why})"
+        why = f"when it is no longer in force, it leaves changed: {names} (while it is in force: {verdict.verdict}, {verdict.why})"
         return replace(verdict, verdict="fails", why=why)
     return verdict
 

@@ -27,9 +27,9 @@ def cause_of(runner: Runner, schedule: Schedule, fix: str = "none") -> tuple[Rep
     """
     failing = _record(runner, schedule, fix)
     control = _record(runner, replace(schedule, directives=()), fix)
-    likely = candidates(failing, control)[:_TRIED]
     if find_fix(fix).processes:
-        return failing, likely[0] if likely else None
+        return failing, None  # no state of one's memory is another's
+    likely = candidates(failing, control)[:_TRIED]
     if not failing.failed or not likely:
         return failing, likely[0] if likely else None
     part: list[Cause] = []  # without which it fails in another way

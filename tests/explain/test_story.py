@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support.failing import BOUGHT, COLLECTED, HALF, LOCKED, LOST, SAVED, launcher
@@ -12,10 +13,12 @@ from support.programs import write
 
 from harness.explain import Event, Story, html, markdown, nearest_pass, tell, text
 from harness.explain.account import account, difference, proof
+from harness.explain.cause import candidates
 from harness.explain.events import shortened
 from harness.explain.words import sentence
 from harness.run.job import Job
-from harness.schedule import Schedule
+from harness.run.report import Report
+from harness.schedule import Directive, Schedule
 from harness.verdict.why import cause_of
 
 
@@ -102,13 +105,75 @@ def test_a_read_that_is_as_usual_but_too_early_is_told_with_what_it_leads_to(tmp
         report, cause = cause_of(runner, schedule)
     assert cause is not None
     assert sentence(cause, report) == (
-        "T0 set early.ready to True; T1 read True, too early: it then read early.value as None (undisturbed: 42)"
+        "T0 set early.ready to True; T1 read True, too early: early.value was None then (undisturbed: 42)"
     )
     told = tell(schedule, report, cause)
     assert [(e.state, e.value) for e in told.events if e.key and e.kind == "read"] == [
         ("early.ready", "True"), ("early.value", "None"),
     ]  # fmt: skip
     assert "Undisturbed it would read 42." in " ".join(account(told))
+
+
+def _cause(tmp_path: Path, source: str, name: str, threads: int, *directives: Directive) -> str:
+    schedule = Schedule(write(tmp_path, source, name), threads, directives=directives)
+    with launcher(schedule) as runner:
+        report, cause = cause_of(runner, schedule)
+        assert report.failed, report.message
+        assert tell(schedule, report, cause).cause is cause
+        return sentence(cause, report)
+
+
+SIGNALLED = """
+class Job:
+    def __init__(self):
+        self.done, self.result = threading.Event(), None
+def compute():
+    return [1, 2, 3]
+def produce(job):
+    job.done.set()
+    job.result = compute()
+def consume(job):
+    job.done.wait()
+    return len(job.result)
+scenario = Scenario([consume, produce], setup=lambda axes: Job())
+"""
+
+
+def test_what_an_instruction_that_raised_had_read_counts(tmp_path: Path) -> None:
+    told = _cause(tmp_path, SIGNALLED, "signalled", 2, at("T1", "unlock:signalled.produce", "T0", 2))
+    assert told == "T0 read signalled.Job:result as None before T1 set it to list of 3 (undisturbed: list of 3)"
+
+
+TWICE = """
+class Handle:
+    closed, closes = False, 0
+    def close(self):
+        if self.closed:
+            return
+        self.release()
+        self.closed = True
+    def release(self):
+        self.closes += 1
+        assert self.closes == 1, "closed twice"
+scenario = Scenario([Handle.close, Handle.close], setup=lambda axes: Handle())
+"""
+
+
+def test_a_check_that_both_pass(tmp_path: Path) -> None:
+    told = _cause(tmp_path, TWICE, "twice", 2, at("T0", "read:twice.Handle:closed", "T1"))
+    assert "T1 read twice.Handle:closed as False" in told or "closes" in told
+
+
+def _access(at: int, thread: str, kind: str, value: int) -> dict[str, Any]:
+    return {"at": at, "thread": thread, "kind": kind, "state": "m.C:value", "n": 1, "value": str(value), "of": 1}
+
+
+def test_a_lost_update_comes_before_what_main_reads_of_it() -> None:
+    both = [_access(1, "T0.1", "read", 0), _access(2, "T0.2", "read", 0), _access(3, "T0.2", "write", 1), _access(4, "T0.1", "write", 1)]
+    disturbed = Report("error", accesses=[*both, _access(5, "T0", "read", 1)])
+    usual = Report(accesses=[_access(5, "T0", "read", 2)])
+    first = candidates(replace(disturbed, log=[("T0", "end", 0)] * 6), usual)[0]
+    assert sentence(first, disturbed) == "T0.1 wrote m.C:value = 1, worked out from 0, which T0.2 had replaced by 1"
 
 
 def test_a_cause_that_no_run_has_proved_is_called_the_likeliest(saved: Story) -> None:

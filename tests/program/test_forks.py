@@ -49,7 +49,7 @@ def test_a_pool_of_processes_that_is_there_before_the_first_thread(program: Call
     )
     status, out, err = harness("run", "--jobs", "1", "--budget", "2", "--", "python", "pool.py")
     assert status == 0, err
-    assert "started processes before it starts its first thread; use --restart: done" in err
+    assert "started processes before it starts its first thread: each run begins at the program's first line" in err
     assert "none found" in out
     commands = [path.read_bytes() for path in Path("/proc").glob("[0-9]*/cmdline")]
     assert not [command for command in commands if b"pool.py" in command and b"harness.parent" in command]

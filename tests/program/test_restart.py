@@ -73,4 +73,4 @@ def test_a_program_that_remembers_its_process(program: Program, harness: Harness
     status, out, err = harness("run", "--jobs", "1", "--budget", "2", "--", "python", "same.py")
     assert (status, "none found" in out) == (0, True), err
     assert err.count("\n") == 1
-    assert "fails in every fork at its first thread; use --restart: done" in err
+    assert "fails in every fork at its first thread: tried from its beginning, as with --restart" in err

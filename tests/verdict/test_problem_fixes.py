@@ -132,7 +132,7 @@ def verdict_of(tmp_path_factory: pytest.TempPathFactory):
     ("fix", "verdict", "why"),
     [
         ("one_lock", "holds", ""),
-        ("leaves_its_lock", "fails", "when it is no longer in force, it leaves changed: counter.step (holds while it is"),
+        ("leaves_its_lock", "fails", "when it is no longer in force, it leaves changed: counter.step (while it is in force: holds, "),
         (
             "leaves_settings", "fails",
             "leaves changed: fractions in sys.modules, os.environ['ONE_LOCK'], sys.getrecursionlimit(), the thread left running (",
@@ -332,6 +332,61 @@ def test_a_body_that_takes_its_process_along_is_a_crash(tmp_path: Path, how: str
         report = launcher.wait(launcher.start(Job(Schedule(reference, 3, 1), fix)))
     assert (report.outcome, report.message) == ("crash", message)
     assert ("string_at" in " ".join(report.findings[0].stack)) == ("string_at" in how)
+
+
+IN_A_FILE = """
+import tempfile
+
+def setup(axes):
+    file = tempfile.TemporaryFile()
+    file.write(b"0")
+    file.flush()
+    return file
+
+def successor(value):
+    return value + 1
+
+def count(file):
+    seen = int(os.pread(file.fileno(), 9, 0))
+    os.pwrite(file.fileno(), b"%d" % successor(seen), 0)
+    return seen
+
+scenario = Scenario([count, count], setup=setup, sequential=True)
+"""
+
+
+def test_a_race_in_a_file_is_there_with_a_process_for_each_body(tmp_path: Path) -> None:
+    reference = write(tmp_path, IN_A_FILE, "in_a_file")
+    base = Schedule(reference, 2)
+    with Launcher(reference, jobs=1) as launcher:
+        control = control_arm(launcher, base, budget=300, keep=5)
+        assert control.failing
+        verdict = judge(launcher, base, find_fix("per_process"), control, budget=300)
+        assert verdict.verdict == "fails"
+        assert "wrong value" in verdict.why
+        assert " set " not in verdict.why, "what one process wrote, no other has read"
+
+
+SEMAPHORE = """
+import multiprocessing
+
+def take(shared):
+    shared.acquire()
+
+def give(shared):
+    shared.release()
+
+scenario = Scenario([take, give], setup=lambda axes: multiprocessing.Semaphore(0), seconds=600.0)
+"""
+
+
+def test_who_wakes_whom_from_process_to_process_is_not_followed_and_that_is_said(tmp_path: Path) -> None:
+    assert "it is not followed which process wakes which" in without_end(tmp_path, SEMAPHORE, "semaphore")
+
+
+def test_a_body_that_closes_every_file_is_no_crash(tmp_path: Path) -> None:
+    closes = "def close(shared):\n    os.closerange(3, 256)\n\nscenario = Scenario([close, close], seconds=600.0)\n"
+    assert "a body closed the files through which its process is steered" in without_end(tmp_path, closes, "closes")
 
 
 def test_what_is_not_plain_data_is_said_in_a_line_with_a_process_for_each_body_too(tmp_path: Path) -> None:

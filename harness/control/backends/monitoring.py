@@ -68,7 +68,11 @@ class Monitoring:
             at = at.f_back
 
     def leave(self, me: Managed) -> None:
-        self.inside.pop(me.ident, None)
+        thread = self.inside.pop(me.ident, None)
+        if thread is not None and thread.observer is not None and thread.armed is not None and sys.exc_info()[1] is not None:
+            frame, act, _ = thread.armed
+            if act.offset == frame.f_lasti:
+                thread.observer.in_vain(me, act, frame)
         if self._log is not None:
             self._log.inside.pop(me.ident, None)
 

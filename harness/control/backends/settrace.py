@@ -170,6 +170,8 @@ def _local(controller: Controller, me: Managed, found: Instrumented) -> Any:
             if leaving:
                 passed(leaving, frame)
         elif event == "exception":
+            if armed is not None and observer is not None and armed.offset == frame.f_lasti:
+                observer.in_vain(me, armed, frame)
             armed = None
         return on_event
 
