@@ -31,7 +31,7 @@ def test_what_lies_outside_the_process_makes_every_run_begin_anew(program: Progr
     status, out, err = harness("run", "--json", "--times", "1", "--", "python", "prog.py")
     data = json.loads(out)
     assert (status, data["restart"], data["state"], data["replay"]["same"]) == (1, True, "__main__.n", 1)
-    assert "use --restart" in err
+    assert "as with --restart" in err
     assert "run:--restart" in data["token"]
 
 
