@@ -228,10 +228,14 @@ def test_directives_are_for_threads_of_the_run(inline: Inline) -> None:
     assert "marker:here" not in points(report)
 
 
-def test_multiprocessing(inline: Inline) -> None:
+@pytest.mark.parametrize("known", [False, True])
+def test_multiprocessing(inline: Inline, known: bool) -> None:
+    """``known``: to ``threading``, for which the thread that forks is main in the child."""
     context = multiprocessing.get_context("fork")
 
     def starts(lock: Any) -> int | None:
+        if known:
+            threading.current_thread()
         process = context.Process(target=takes, args=(lock,))
         process.start()
         process.join()
