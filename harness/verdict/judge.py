@@ -135,20 +135,21 @@ def _judge(
     failing = [
         (schedule, report) for (schedule, _), report in zip(control.failing, reports, strict=True) if report.failed
     ]
-    damaged = bool(failing) and all(report.outcome in _SILENT for _, report in failing)
+    masked = any(report.outcome not in _SILENT for _, report in control.failing)  # an error, which may be gone
+    decided = any(report.outcome not in _SILENT for _, report in failing) if masked else bool(failing)
     points = max((len(report.log) for report in reports), default=0)
-    if failing and not damaged:
+    if decided:
         share = f"{len(failing)} of {len(reports)}"
-        return fallen(runner, fix, "fails", failing[0], len(reports), points, share, base, control.given)
+        first = next((pair for pair in failing if pair[1].outcome not in _SILENT), failing[0])
+        return fallen(runner, fix, "fails", first, len(reports), points, share, base, control.given)
     found = explore(
         runner, base, fix=fix.in_runs, budget=budget, seed=seed, progress=progress,
-        stop=lambda schedule, report: report.outcome not in _SILENT,
+        stop=lambda schedule, report: not masked or report.outcome not in _SILENT,
     )
     total, points = len(reports) + found.schedules, max(points, found.points)
     failing += found.failures
     if failing:
         errors = [pair for pair in failing if pair[1].outcome not in _SILENT]
-        masked = any(report.outcome not in _SILENT for _, report in control.failing)  # an error that is gone
         verdict = "fails" if errors or not masked else "masks"
         share = f"{len(failing)} of {total}"
         return fallen(runner, fix, verdict, (errors or failing)[0], total, points, share, base, control.given)
