@@ -72,10 +72,8 @@ def candidates(failing: Report, control: Report) -> list[Cause]:
     others = sorted(written, key=lambda state: (-written[state][-1]["at"], state))
     known = {cause.state for cause in found}
     failed = next((f.thread for f in failing.findings if f.kind == failing.outcome), "")
-    unwritten = [cause for cause in _not_yet(failing, late, failed) if cause.state not in known]
+    unwritten = [cause for cause in _not_yet(failing, late, failed) if cause.state not in {*known, *crossed}]
     switched = min((at for _, forced, at in failing.switches if not forced), default=end)
-    for state in crossed:
-        unwritten = [cause for cause in unwritten if cause.state != state]  # both wrote it
     found += unwritten
     known |= {cause.state for cause in unwritten}
     for state in (*crossed, *others):
