@@ -5,7 +5,6 @@ Time is virtual: a time-out expires only where no other thread can run.
 
 from __future__ import annotations
 
-import threading
 from typing import Any
 
 from . import files
@@ -27,8 +26,7 @@ NEVER = float("inf")
 
 def _goes_on(me: Managed) -> bool:
     """Would the process wait for it at its end, and can it go on? A pool's idle worker cannot."""
-    kept = isinstance(me.thread, threading.Thread) and not me.thread.daemon
-    return kept and (me.status is Status.READY or (me.status is Status.BLOCKED and me.deadline not in (None, NEVER)))
+    return me.kept and (me.status is Status.READY or (me.status is Status.BLOCKED and me.deadline not in (None, NEVER)))
 
 
 class Baton(Record):

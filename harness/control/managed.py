@@ -52,6 +52,7 @@ class Managed:
     muted    it runs the decider's code, which has no points and no places
     pending  what a directive asked for and has found no place yet
     ready_at how many points others had passed when it last found a file ready at once
+    kept     the process waits for it at its end: not a daemon
     parked   it waits at its gate, or has not yet noticed that this was opened
     """
 
@@ -74,6 +75,7 @@ class Managed:
         "gate",
         "ident",
         "index",
+        "kept",
         "muted",
         "name",
         "native_id",
@@ -118,6 +120,7 @@ class Managed:
         self.adopted = False
         self.body: Callable[[], Any] | None = None
         self.thread: Any = None
+        self.kept = False
         self.result: Any = None
         self.error: BaseException | None = None
         self.error_at = 0

@@ -18,6 +18,7 @@ def _adopt(parent: Managed, function: Callable[..., Any], args: tuple[Any, ...],
     child = parent.controller.child_of(parent)
     child.body = lambda: function(*args, **kwargs)
     child.thread = getattr(function, "__self__", None)
+    child.kept = isinstance(child.thread, threading.Thread) and not child.thread.daemon
     return child
 
 

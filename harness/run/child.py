@@ -14,13 +14,13 @@ from harness.control import raw
 from harness.errors import UserError
 
 from . import wire
+from .apart import execute_in_processes
 from .death import adopt_orphans, die_with_parent
 from .execute import NotPlain, Ready, execute, require_plain
 from .in_main import execute_in_main
 from .job import Job
 from .outcome import Finding
 from .plain import execute_plain
-from .processes import execute_in_processes
 from .residue import left_by
 from .world import World
 
