@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import _multiprocessing
+import weakref
 from typing import Any
 
 from . import active
@@ -24,7 +25,18 @@ class Free(Readiness):
         return not self.semaphore._is_zero()
 
 
+_by_handle: weakref.WeakValueDictionary[int, SemLock] = weakref.WeakValueDictionary()
+
+
+def of_handle(handle: int) -> SemLock | None:
+    """A fork keeps it: one that was made before is the same semaphore in both processes."""
+    return _by_handle.get(handle)
+
+
 class SemLock(_Real):
+    def __init__(self, *_: Any, **__: Any) -> None:
+        _by_handle[self.handle] = self
+
     def acquire(self, block: bool = True, timeout: float | None = None) -> bool:
         me = active.managed()
         if me is None or not block or me.controller.forked is not None:  # a child that waits in C is seen to sleep

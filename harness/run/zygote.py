@@ -19,7 +19,7 @@ from typing import Any
 
 from harness.control import collector, raw
 
-from . import child, stage, wire
+from . import child, memory, stage, wire
 from .death import adopt_orphans, children, die_with_parent, kill_children
 from .execute import Ready
 from .job import Job
@@ -54,6 +54,7 @@ class Zygote:
         self.selector = selectors.DefaultSelector()
         self.selector.register(client, selectors.EVENT_READ)
         self.pid = os.getpid()
+        self.shared = memory.shared()
         self.prepared = frozenset(children())  # what the scenario's prepare() may have started for all runs
 
     def serve(self) -> None:
@@ -100,6 +101,7 @@ class Zygote:
         """The life of a run's process. Never returns."""
         try:
             self._forget()
+            memory.own(self.shared)
             child.main(self.world, job, self.pid, report_fd, noise_fd, self.ready)
         finally:
             os._exit(1)

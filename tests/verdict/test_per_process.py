@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from harness.errors import UserError
 from harness.fixes import find_fix
 from harness.run.job import Job
 from harness.run.launch import Launcher
+from harness.run.report import Report
 from harness.schedule import Schedule
 from harness.verdict import control_arm, judge
 
@@ -133,21 +135,50 @@ def test_a_race_in_a_file_is_there_with_a_process_for_each_body(tmp_path: Path) 
         assert " set " not in verdict.why, "what one process wrote, no other has read"
 
 
-SEMAPHORE = """
+BETWEEN = """
 import multiprocessing
 
 def take(shared):
-    shared.acquire()
+    {take}
+    return "taken"
 
 def give(shared):
-    shared.release()
+    {give}
+    return "given"
 
-scenario = Scenario([take, give], setup=lambda axes: multiprocessing.Semaphore(0), seconds=600.0)
+scenario = Scenario([take, give], setup=lambda axes: {shared}, seconds=600.0)
 """
+SEMAPHORE = {"take": "shared.acquire()", "give": "shared.release()", "shared": "multiprocessing.Semaphore(0)"}
+PIPE = {"take": "os.read(shared[0], 1)", "give": "os.write(shared[1], b'.')", "shared": "os.pipe()"}
+QUEUE = {"take": "shared.get()", "give": "shared.put(1)", "shared": "multiprocessing.SimpleQueue()"}
 
 
-def test_who_wakes_whom_from_process_to_process_is_not_followed_and_that_is_said(tmp_path: Path) -> None:
-    assert "it is not followed which process wakes which" in without_end(tmp_path, SEMAPHORE, "semaphore")
+def between(tmp_path: Path, first: int, **parts: str) -> Report:
+    reference = write(tmp_path, BETWEEN.format(**parts))
+    with Launcher(reference, jobs=1) as launcher:
+        return launcher.wait(launcher.start(Job(Schedule(reference, 2, first), "per_process")))
+
+
+@pytest.mark.parametrize("first", [0, 1])
+@pytest.mark.parametrize("parts", [SEMAPHORE, PIPE, QUEUE])
+def test_one_process_wakes_another(tmp_path: Path, parts: dict[str, str], first: int) -> None:
+    report = between(tmp_path, first, **parts)
+    assert (report.outcome, report.results) == ("ok", ["taken", "given"])
+
+
+@pytest.mark.parametrize("parts", [SEMAPHORE, PIPE])
+def test_nobody_wakes_it(tmp_path: Path, parts: dict[str, str]) -> None:
+    report = between(tmp_path, 0, **{**parts, "give": "pass"})
+    assert report.outcome == "deadlock"
+    assert "T0 waits for a " in report.message
+
+
+def test_who_wakes_whom_through_a_name_is_not_followed_and_that_is_said(tmp_path: Path) -> None:
+    path = tmp_path / "fifo"
+    os.mkfifo(path)
+    opened = f"os.open({str(path)!r}, os.O_RDWR)"
+    source = BETWEEN.format(take=f"os.read({opened}, 1)", give=f"os.write({opened}, b'.')", shared="None")
+    assert "it is not followed which process wakes which" in without_end(tmp_path, source, "fifo")
 
 
 def test_a_body_that_closes_every_file_is_no_crash(tmp_path: Path) -> None:

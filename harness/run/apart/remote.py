@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from harness.control import raw
+from harness.control import files, raw
 from harness.control.actions import Asked, Collect, Decider, HandOver
 from harness.control.blocked import WaitReport
 from harness.control.controller import Controller, Switch
@@ -13,17 +13,11 @@ from harness.control.managed import Managed, Status, ThreadGate
 from harness.run import wire
 from harness.schedule.schedule import action_of
 
+from . import waits
 from .way import Way
 
 IN_VAIN = 1000  # time-outs in a row, between which no body woke another: each waits for what the others can't give it
 NOWHERE = -1  # the process that only begins the run and ends it
-
-
-class Elsewhere:
-    """What a thread of another process waits for."""
-
-    def __init__(self, title: str) -> None:
-        self.title = title
 
 
 class RemoteController(Controller):
@@ -40,6 +34,10 @@ class RemoteController(Controller):
         self.leave: Callable[[], None] = lambda: None
         #: how much of the log each process has: it is sent the rest, since the whole at every hand-over would be quadratic
         self.known = [0] * len(ways)
+        #: of threads elsewhere, by index: what they wait for, in the words of their process
+        self.waits: dict[int, waits.Told] = {}
+        #: some body started a process, which may wake others too
+        self.outside = False
         #: time-outs in a row, up to ``IN_VAIN``, where the run ends
         self.in_vain = 0
         for index, way in enumerate(ways):
@@ -76,8 +74,9 @@ class RemoteController(Controller):
             "current": self.current.index if self.current is not None else -1,
             "born": [[t.name, t.root, t.acts_for, t.kept] for t in self.threads[len(self.ways) :]],
             "threads": [
-                [t.status.value, t.deadline, t.expired, t.where, t.blocked_name, getattr(t.waiting, "title", "")] for t in self.threads
+                [t.status.value, t.deadline, t.expired, t.where, t.blocked_name, self._told(t)] for t in self.threads
             ],
+            "outside": self.outside or bool(self.account.own),
             "decider": self.decider.dump() if hasattr(self.decider, "dump") else None,
             "left": self.left,
             "deadlock": [vars(wait) for wait in self.deadlock],
@@ -95,15 +94,31 @@ class RemoteController(Controller):
             born = self.add(name, root, self.ways[root])
             born.acts_for, born.kept, born.adopted = acts_for, kept, True
         self.current = self.threads[state["current"]] if state["current"] >= 0 else None
-        for thread, (status, deadline, expired, where, name, title) in zip(self.threads, state["threads"], strict=True):
+        self.on_files = [thread for thread in self.on_files if self._here(thread)]
+        for thread, (status, deadline, expired, where, name, told) in zip(self.threads, state["threads"], strict=True):
             thread.status, thread.deadline, thread.expired = Status(status), deadline, expired
             if not self._here(thread):
-                thread.where, thread.blocked_name, thread.waiting = where, name, Elsewhere(title) if title else None
+                self.waits[thread.index] = told
+                thread.where, thread.blocked_name, thread.waiting = where, name, waits.heard(told)
+                if isinstance(thread.waiting, files.Readiness):
+                    self.on_files.append(thread)
+        self.outside = state["outside"]
         if state["decider"] is not None:
             self.decider.load(state["decider"])  # type: ignore[attr-defined]
         self.left = state["left"]
         self.deadlock = [WaitReport(**wait) for wait in state["deadlock"]]
         self.in_vain = state["in_vain"]
+
+    def _told(self, thread: Managed) -> waits.Told:
+        if thread.waiting is None or self._here(thread):
+            return waits.told(thread.waiting)
+        return self.waits[thread.index]
+
+    def _runnable(self) -> list[Managed]:
+        if self.outside or self.account.own:
+            return super()._runnable()
+        files.look(self)
+        return [other for other in self.threads if other.status is Status.READY]
 
     def _next(self, me: Managed, key: str) -> Managed | None:
         to = super()._next(me, key)

@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 from harness.control import collector, files, raw, semaphores
+from harness.control.managed import Managed
 from harness.errors import UserError
 from harness.oracles.aftermath import apart
 from harness.oracles.checked import checked
@@ -23,6 +24,7 @@ from harness.schedule.schedule import Directive, action_of
 
 from .body import LATEST, live
 from .remote import IN_VAIN, NOWHERE, RemoteController
+from .waits import Elsewhere
 from .way import Way
 
 _APART = "with a process for each body, which has none of the memory that others change"
@@ -64,7 +66,7 @@ def execute_in_processes(
             way.close()
         # Where some wait, each holds the way to the others: none would see that nobody comes any more.
         lives.end(kill=bool(start.deadlock) or any(other.adopted for other in start.threads))
-        between = next((wait for wait in start.deadlock if wait.waits_for in _BETWEEN), None)
+        between = next((wait for wait in start.deadlock if _may_be_woken(start.by_name.get(wait.thread))), None)
         if between is not None:
             waits = f"{between.thread} waits for {between.waits_for} at {between.site}"
             raise UserError(f"{waits}: {_APART}, it is not followed which process wakes which")
@@ -75,6 +77,11 @@ def execute_in_processes(
             if part["broken"]:
                 raise NotPlain(part["broken"])
         return _merge(job, world, shared, start, raw.monotonic() - began)
+
+
+def _may_be_woken(thread: Managed | None) -> bool:
+    """By what another process does, which cannot look at what this one waits for."""
+    return thread is not None and isinstance(thread.waiting, Elsewhere) and thread.waiting.title in _BETWEEN
 
 
 def _merge(job: Job, world: World, shared: Any, control: RemoteController, seconds: float) -> dict[str, Any]:
