@@ -142,8 +142,10 @@ def _judge(
         share = f"{len(failing)} of {len(reports)}"
         first = next((pair for pair in failing if pair[1].outcome not in _SILENT), failing[0])
         return fallen(runner, fix, "fails", first, len(reports), points, share, base, control.given)
+    shown = masked and bool(failing)  # it is no good either way: for an error is looked no longer than it took without
     found = explore(
-        runner, base, fix=fix.in_runs, budget=budget, seed=seed, progress=progress,
+        runner, base, fix=fix.in_runs, seed=seed, progress=progress,
+        budget=min(budget, control.schedules) if shown else budget,
         stop=lambda schedule, report: not masked or report.outcome not in _SILENT,
     )
     total, points = len(reports) + found.schedules, max(points, found.points)
@@ -152,7 +154,9 @@ def _judge(
         errors = [pair for pair in failing if pair[1].outcome not in _SILENT]
         verdict = "fails" if errors or not masked else "masks"
         share = f"{len(failing)} of {total}"
-        return fallen(runner, fix, verdict, (errors or failing)[0], total, points, share, base, control.given)
+        fell = fallen(runner, fix, verdict, (errors or failing)[0], total, points, share, base, control.given)
+        ended = f"; a search for errors ended after {found.schedules} schedules, as many as the control arm's"
+        return replace(fell, rests_on=fell.rests_on + ended) if shown and found.limit and not errors else fell
     if fix.name == "none":
         return Verdict("none", "untested", total, points, "nothing fails here", negative(found).says)
     certificate = holds(len(control.failing), 0, found)

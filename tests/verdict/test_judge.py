@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -148,6 +149,9 @@ def test_a_fix_that_only_silences_masks(folder: Path) -> None:
     given = verdict(folder, RACY.format(function="slow"), "userfixes:silenced")
     assert given.verdict == "masks", given
     assert given.failing is not None
+    found = re.search(r"(\d+) of (\d+) schedules fail; a search for errors ended after (\d+) schedules, as many as the control", given.rests_on)
+    assert found is not None, given
+    assert int(found[2]) - int(found[3]) <= 40, "no longer than it took without the fix, beside what failed then"
 
 
 def test_a_fix_that_raises_is_untested_with_its_message(folder: Path) -> None:
