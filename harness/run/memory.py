@@ -32,8 +32,8 @@ class Mapping:
 
 
 def shared() -> list[Mapping]:
-    """What this process shares with its children, and has no name that leads there."""
-    found = []
+    """What this process shares with its children, and has no name that leads there: files that it can write, code apart."""
+    found, written, code = [], set(), set()
     with open("/proc/self/maps") as maps:
         for line in maps:
             where, access, offset, device, inode, *path = line.split(maxsplit=5)
@@ -42,8 +42,12 @@ def shared() -> list[Mapping]:
             begin, end = (int(part, 16) for part in where.split("-"))
             major, minor = (int(part, 16) for part in device.split(":"))
             file = os.makedev(major, minor), int(inode)
+            if access[1] == "w":
+                written.add(file)
+            if access[2] == "x":  # of libffi, say: it is mapped twice, and never changes
+                code.add(file)
             found.append(Mapping(begin, end - begin, access[1] == "w", int(offset, 16), file))
-    return found
+    return [mapping for mapping in found if mapping.file in written - code]
 
 
 def own(mappings: Sequence[Mapping]) -> None:

@@ -73,6 +73,12 @@ named = open(sys.argv[1], "w+b")
 named.truncate(4096)
 seen = mmap.mmap(named.fileno(), 4096)
 second[7] = 5
+lent = os.memfd_create("lent")
+os.ftruncate(lent, 4096)
+only_read = mmap.mmap(lent, 4096, prot=mmap.PROT_READ)
+code = os.memfd_create("code")
+os.ftruncate(code, 4096)
+filled, run = mmap.mmap(code, 4096), mmap.mmap(code, 4096, prot=mmap.PROT_READ | mmap.PROT_EXEC)
 found = memory.shared()
 assert len(found) == 3, found
 child = os.fork()
