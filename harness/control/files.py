@@ -58,7 +58,8 @@ def wait_for(me: Managed, files: Iterable[tuple[int, int]], name: str, timeout: 
     wait_on(me, Readiness(files), name, timeout)
 
 
-def wait_on(me: Managed, wait: Readiness, name: str, timeout: float | None = None) -> None:
+def wait_on(me: Managed, wait: Readiness, name: str, timeout: float | None = None) -> bool:
+    """False: its time-out came first."""
     control = me.controller
     if wait.now():
         if name == "select":  # a read takes away what is there
@@ -66,10 +67,10 @@ def wait_on(me: Managed, wait: Readiness, name: str, timeout: float | None = Non
             if me.ready_at == others:
                 control.block(me, _Turn(), name, site.using(3)[1], float("inf"))
             me.ready_at = others
-        return
+        return True
     control.on_files.append(me)
     try:
-        control.block(me, wait, name, site.using(3)[1], timeout)
+        return control.block(me, wait, name, site.using(3)[1], timeout)
     finally:
         control.on_files.remove(me)
 

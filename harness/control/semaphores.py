@@ -28,9 +28,9 @@ class Free(Readiness):
 _by_handle: weakref.WeakValueDictionary[int, SemLock] = weakref.WeakValueDictionary()
 
 
-def of_handle(handle: int) -> SemLock | None:
-    """A fork keeps it: one that was made before is the same semaphore in both processes."""
-    return _by_handle.get(handle)
+def living() -> dict[int, SemLock]:
+    """By its handle, which is an address: a fork keeps it, and in another process another semaphore may come to have it."""
+    return dict(_by_handle)
 
 
 class SemLock(_Real):
@@ -41,10 +41,11 @@ class SemLock(_Real):
         me = active.managed()
         if me is None or not block or me.controller.forked is not None:  # a child that waits in C is seen to sleep
             return bool(super().acquire(block, timeout))
+        clock = me.controller
+        until = None if timeout is None else clock.clock + timeout
         while not super().acquire(False):
-            wait_on(me, Free(self), "SemLock", timeout)
-            if timeout is not None and self._is_zero():
-                return False
+            if not wait_on(me, Free(self), "SemLock", None if until is None else until - clock.clock):
+                return bool(super().acquire(False))
         return True
 
     def __enter__(self) -> bool:

@@ -10,6 +10,8 @@ import traceback
 from collections.abc import Callable
 from typing import Any, NoReturn
 
+from harness.control import raw
+
 from . import wire
 
 #: Ends a process that lives on without its way; nobody else uses it.
@@ -43,8 +45,10 @@ class Lives:
         os.close(write_fd)  # before the next fork: that process must not keep this one's way open
         self.ways[child] = read_fd
 
-    def first(self, fd: int) -> tuple[dict[str, Any] | None, int]:
-        """The message that comes through ``fd``; or None, and the process that was gone before it came."""
+    def first(self, fd: int, seconds: float) -> tuple[dict[str, Any] | None, int]:
+        """The message that comes through ``fd``; or None, and the process that was gone before it came, or 0 where none
+        was within so many seconds: what a body's process started may keep its way open."""
+        until = raw.monotonic() + seconds
         reader = wire.Reader()
         with selectors.DefaultSelector() as waiting:
             waiting.register(fd, selectors.EVENT_READ)
@@ -52,7 +56,10 @@ class Lives:
                 waiting.register(way, selectors.EVENT_READ, child)
             while True:
                 # What was said counts, also where who said it is gone already.
-                for key, _ in sorted(waiting.select(), key=lambda event: event[0].data is not None):
+                events = waiting.select(max(0.0, until - raw.monotonic()))
+                if not events and raw.monotonic() >= until:
+                    return None, 0
+                for key, _ in sorted(events, key=lambda event: event[0].data is not None):
                     block = os.read(key.fd, 1 << 18)
                     if key.data is None and (messages := reader.feed(block)):
                         return messages[0], 0

@@ -31,8 +31,10 @@ _OF_TORCH = (
 )  # fmt: skip
 
 
+AT_EXIT = "atexit, the number of functions"
+
 #: Lists to which an import adds.
-GROW = ("warnings.filters", "sys.path", "sys.meta_path", "sys.path_hooks", "gc.callbacks", "logging.root.handlers")
+GROW = ("warnings.filters", "sys.path", "sys.meta_path", "sys.path_hooks", "gc.callbacks", "logging.root.handlers", AT_EXIT)
 
 
 def settings() -> dict[str, Any]:
@@ -58,7 +60,7 @@ def _all() -> Iterator[tuple[str, Any]]:
     yield "threading.excepthook", id(threading.excepthook)
     for name in ("gettrace", "getprofile", "stack_size"):
         yield f"threading.{name}()", getattr(threading, name)()
-    yield "atexit, the number of functions", atexit._ncallbacks()
+    yield AT_EXIT, list(range(atexit._ncallbacks()))
     yield "warnings.filters", [repr(one) for one in warnings.filters]
     yield "warnings.showwarning", id(warnings.showwarning)
     yield "logging.root.level", logging.root.level

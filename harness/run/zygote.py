@@ -54,8 +54,8 @@ class Zygote:
         self.selector = selectors.DefaultSelector()
         self.selector.register(client, selectors.EVENT_READ)
         self.pid = os.getpid()
-        self.shared = memory.shared()
         self.prepared = frozenset(children())  # what the scenario's prepare() may have started for all runs
+        self.shared = memory.Shared([], []) if self.prepared else memory.shared()  # with those, it is shared on purpose
 
     def serve(self) -> None:
         while True:
@@ -101,7 +101,7 @@ class Zygote:
         """The life of a run's process. Never returns."""
         try:
             self._forget()
-            memory.own(self.shared)
+            self.shared.own()
             child.main(self.world, job, self.pid, report_fd, noise_fd, self.ready)
         finally:
             os._exit(1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -81,3 +82,18 @@ def test_a_semaphore_that_nobody_gives_back_in_time(inline: Inline) -> None:
         return [lock.acquire(timeout=3600.0), lock.acquire(timeout=3600.0), lock.acquire(block=False)]
 
     assert inline.run([twice], make=FORK.Lock).results == [[True, False, False]]
+
+
+def test_who_is_woken_and_comes_too_late_waits_on(inline: Inline) -> None:
+    lock: Any = FORK.Lock()
+    lock.acquire()
+
+    def waits(_: Any) -> bool:
+        return lock.acquire(timeout=3600.0)
+
+    def gives_back(_: Any) -> None:
+        for _ in range(2):
+            lock.release()
+            time.sleep(1.0)
+
+    assert inline.run([waits, waits, gives_back], make=lambda: None).results == [True, True, None]

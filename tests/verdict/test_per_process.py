@@ -173,6 +173,50 @@ def test_nobody_wakes_it(tmp_path: Path, parts: dict[str, str]) -> None:
     assert "T0 waits for a " in report.message
 
 
+OWN_LOCKS = """
+import multiprocessing
+
+def sleeps(shared):
+    lock = multiprocessing.Lock()
+    for _ in range(3):
+        marker("a")
+        time.sleep(1.0)
+
+def waits(shared):
+    lock = multiprocessing.Lock()
+    lock.acquire()
+    began = time.monotonic()
+    return [lock.acquire(timeout=2.5), time.monotonic() - began >= 2.4]
+
+scenario = Scenario([sleeps, waits], seconds=60.0)
+"""
+
+
+def test_two_semaphores_at_one_address_are_two(tmp_path: Path) -> None:
+    reference = write(tmp_path, OWN_LOCKS)
+    with Launcher(reference, jobs=1) as launcher:
+        report = launcher.wait(launcher.start(Job(Schedule(reference, 2), "per_process")))
+    assert (report.outcome, report.results) == ("ok", [None, [False, True]])
+
+
+POOLS = """
+import multiprocessing
+
+def pool(shared):
+    with multiprocessing.get_context("fork").Pool(2) as workers:
+        return workers.map(abs, [-1, 2])
+
+def waits(shared):
+    shared.acquire()
+
+scenario = Scenario([pool, waits], setup=lambda axes: multiprocessing.Semaphore(0), seconds=4.0)
+"""
+
+
+def test_processes_of_a_body_that_keep_its_way_open_make_no_hang_of_it(tmp_path: Path) -> None:
+    assert "with a process for each body" in without_end(tmp_path, POOLS, "pools")
+
+
 def test_who_wakes_whom_through_a_name_is_not_followed_and_that_is_said(tmp_path: Path) -> None:
     path = tmp_path / "fifo"
     os.mkfifo(path)

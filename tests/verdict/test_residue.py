@@ -34,6 +34,7 @@ CASES = {
     "pool": ("pool = ThreadPoolExecutor(1); pool.submit(len, ())", "pool.shutdown(wait=False)", []),
     "filters": ("warnings.simplefilter('always')", "pass", ["warnings.filters"]),
     "at_exit": ("atexit.register(len)", "pass", ["atexit, the number of functions"]),
+    "library_at_exit": ("import multiprocessing; multiprocessing.Lock()", "pass", []),
     "trace": ("threading.settrace(lambda *_: None)", "pass", ["threading.gettrace()"]),
     "limit": ("resource.setrlimit(resource.RLIMIT_CORE, (0, 0))", "pass", ["resource.getrlimit(RLIMIT_CORE)"]),
     "mask": ("signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])", "pass", ["signal.pthread_sigmask()"]),

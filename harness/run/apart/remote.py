@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from harness.control import files, raw
+from harness.control import files, raw, semaphores
 from harness.control.actions import Asked, Collect, Decider, HandOver
 from harness.control.blocked import WaitReport
 from harness.control.controller import Controller, Switch
@@ -34,6 +34,7 @@ class RemoteController(Controller):
         self.leave: Callable[[], None] = lambda: None
         #: how much of the log each process has: it is sent the rest, since the whole at every hand-over would be quadratic
         self.known = [0] * len(ways)
+        self.common = semaphores.living()
         #: of threads elsewhere, by index: what they wait for, in the words of their process
         self.waits: dict[int, waits.Told] = {}
         #: some body started a process, which may wake others too
@@ -99,7 +100,7 @@ class RemoteController(Controller):
             thread.status, thread.deadline, thread.expired = Status(status), deadline, expired
             if not self._here(thread):
                 self.waits[thread.index] = told
-                thread.where, thread.blocked_name, thread.waiting = where, name, waits.heard(told)
+                thread.where, thread.blocked_name, thread.waiting = where, name, waits.heard(told, self.common)
                 if isinstance(thread.waiting, files.Readiness):
                     self.on_files.append(thread)
         self.outside = state["outside"]
@@ -111,7 +112,7 @@ class RemoteController(Controller):
 
     def _told(self, thread: Managed) -> waits.Told:
         if thread.waiting is None or self._here(thread):
-            return waits.told(thread.waiting)
+            return waits.told(thread.waiting, self.common)
         return self.waits[thread.index]
 
     def _runnable(self) -> list[Managed]:

@@ -27,6 +27,7 @@ from .remote import IN_VAIN, NOWHERE, RemoteController
 from .waits import Elsewhere
 from .way import Way
 
+_GIVEN_UP = 0.95  # of the seconds of a scenario: after the processes of bodies have ended themselves
 _APART = "with a process for each body, which has none of the memory that others change"
 _BETWEEN = (semaphores.Free.title, files.Readiness.title)  # what one process can wake another by
 
@@ -52,10 +53,10 @@ def execute_in_processes(
         start = RemoteController(decider_of(job), NOWHERE, -1, ways, free=job.schedule.free)
         start.current = start.threads[job.schedule.first]
         start.current.gate.open()
-        final, gone = lives.first(done_read)
+        final, gone = lives.first(done_read, _GIVEN_UP * scenario.seconds)
         if final is None:
             took = raw.monotonic() - began
-            status = lives.end(kill=True, gone=gone)[gone]
+            status = lives.end(kill=True, gone=gone).get(gone, 0)
             if os.WIFSIGNALED(status) and os.WTERMSIG(status) == CLOSED:
                 raise UserError(f"a body closed the files through which its process is steered, {_APART}")
             if took < LATEST * scenario.seconds:

@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Mapping
 from typing import Any
 
 from harness.control.files import Readiness
-from harness.control.semaphores import Free, of_handle
+from harness.control.semaphores import Free, SemLock
 
 #: [title, handle of a semaphore, files: (descriptor, events, which file that is)]
 Told = list[Any]
@@ -21,20 +22,20 @@ class Elsewhere:
         self.title = title
 
 
-def told(waiting: Any) -> Told:
+def told(waiting: Any, common: Mapping[int, SemLock]) -> Told:
+    """``common``: the semaphores that were there before the fork, by handle."""
     title = getattr(waiting, "title", "")
-    if isinstance(waiting, Free):
+    if isinstance(waiting, Free) and common.get(waiting.semaphore.handle) is waiting.semaphore:
         return [title, waiting.semaphore.handle, []]
     if isinstance(waiting, Readiness):
         return [title, 0, [[fd, events, _which(fd)] for fd, events in waiting.files]]
     return [title, 0, []]
 
 
-def heard(told: Told) -> Readiness | Elsewhere | None:
+def heard(told: Told, common: Mapping[int, SemLock]) -> Readiness | Elsewhere | None:
     title, handle, files = told
-    semaphore = of_handle(handle) if handle else None
-    if semaphore is not None:
-        return Free(semaphore)
+    if handle:
+        return Free(common[handle])
     same = [(fd, events) for fd, events, which in files if which and which == _which(fd)]
     if same:
         return Readiness(same)
